@@ -21,7 +21,7 @@ help:  ## list the commands
 setup: $(INSTALLED)  ## make .venv and install what is needed; does nothing when that is up to date
 
 # Made anew when it is missing, cut short, or its Python is gone.
-$(INSTALLED): requirements.txt requirements-dev.txt $(CONSTRAINTS) $(if $(wildcard $(BIN)/python),,FORCE)
+$(INSTALLED): requirements.txt requirements-dev.txt $(CONSTRAINTS) $(if $(shell test -x $(BIN)/python && echo good),,FORCE)
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { \
 	    python=$$(sh .ci/find-python $(PYTHON)) && \
 	    echo "Setting up $(VENV) with $$($$python -V) (once, about a minute)" && \

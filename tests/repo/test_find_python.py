@@ -1,4 +1,4 @@
-""".ci/find-python picks the first Python that is new enough and can make a virtual environment, or says what to install."""
+""".ci/find-python picks the first Python that is new enough and can make environments, or says what to install."""
 
 import subprocess
 import sys
