@@ -1,5 +1,6 @@
 """The specialists: the roster in default_config.yaml, the profiles under agents/, and the graph between them agree."""
 
+import os
 import re
 from pathlib import Path
 
@@ -111,6 +112,12 @@ def test_a_review_can_go_back_to_whoever_mends(author):
 
 def test_the_shipped_profiles_are_the_roster_without_those_of_the_host():
     assert set(SHIPPED) == set(ROSTER) - HOST_PROFILES
+
+
+@pytest.mark.skipif("A0_ROOT" not in os.environ, reason="A0_ROOT names no Agent Zero checkout")
+def test_the_real_host_has_the_profiles_that_are_not_shipped_and_only_those():
+    theirs = {path.parent.name for path in (Path(os.environ["A0_ROOT"]) / "agents").glob("*/agent.yaml")}
+    assert set(ROSTER) - theirs == set(SHIPPED)
 
 
 @pytest.mark.parametrize("profile", SHIPPED)
