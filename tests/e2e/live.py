@@ -280,7 +280,7 @@ class LiveRun:
         self._ask("stop")
 
     def nudge(self) -> None:
-        """Press Nudge: the run is cancelled and the working agent is asked to go on."""
+        """Press Nudge: the run is cancelled, and the agent at work or the orchestrator goes on (the host races)."""
         self._ask("nudge")
 
     def reset(self) -> None:

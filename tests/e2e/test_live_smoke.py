@@ -11,6 +11,15 @@ pytestmark = pytest.mark.skipif(bool(live.why_not()), reason=live.why_not())
 
 DELEGATE = tool_call("call_subordinate", profile="developer", message="Write hello.py, please", reset="true")
 
+ASK_FOR_PROJECT = """
+from helpers import projects
+
+async def ask():
+    return projects.get_context_project_name(context) + tail
+
+result = ask()
+"""
+
 
 def tool_results(run: live.LiveRun, number: int = 0) -> list[tuple[str, str]]:
     contents = [message.get("content") for message in run.history(number)]
@@ -61,7 +70,7 @@ def test_after_a_stop_the_next_message_goes_to_the_orchestrator() -> None:
         assert run.say("again") == "I am back."
 
 
-def test_a_nudge_wakes_the_agent_that_was_at_work() -> None:
+def test_a_nudge_cancels_the_answer_and_wakes_an_agent() -> None:
     script = {
         "agent0": [DELEGATE, response("All done.")],
         "developer": [held(response("never read")), response("woken")],
@@ -72,8 +81,10 @@ def test_a_nudge_wakes_the_agent_that_was_at_work() -> None:
 
         run.nudge()
 
+        # The developer or the orchestrator: the host asks who is at work while it is still cancelling.
         assert run.answer() == "All done."
-        assert tool_results(run) == [("call_subordinate", "woken")]
+        assert "Nudged" in run.requests[2].text("user")
+        assert not run.model.exchanges[1].delivered
 
 
 def test_saved_settings_and_a_reset_reach_the_running_host() -> None:
@@ -109,3 +120,14 @@ def test_the_web_ui_is_served_and_its_api_runs_a_chat() -> None:
         assert answer["message"] == "All done."
         assert [agent["number"] for agent in ui.chat_json(answer["context"])["agents"]] == [0, 1]
         assert ui.model.faults == []
+
+
+def test_a_run_can_have_a_project_a_profile_of_its_own_and_code_inside_the_host() -> None:
+    profile = {"usr/agents/tester/agent.yaml": "title: Tester\ndescription: Tests.\ncontext: For tests.\n"}
+    call = tool_call("call_subordinate", profile="tester", message="Test it", reset="true")
+    script = {"agent0": [call, response("Tested.")], "tester": [response("green")]}
+    with live.start(script, plugin=None, files=profile, project="demo") as run:
+        assert run.say("Please have it tested") == "Tested."
+
+        assert run.inside(ASK_FOR_PROJECT, tail="!") == "demo!"
+        assert (run.project_folder("demo") / ".a0proj" / "project.json").is_file()
