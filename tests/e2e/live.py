@@ -1,0 +1,513 @@
+"""Runs a chat in the real Agent Zero, with a scripted model, and hands back what the host saved.
+
+    with live.start({"agent0": [call, response("ok")], "developer": [response("done")]}) as run:
+        run.say("build it")
+        run.chat_json()["agents"]
+
+Each run has its own copy of the host (environment variable A0_ROOT) in a temporary folder, with the plugin's tracked
+files in `usr/plugins/software_orchestrator`, so nothing of the checkout changes. A0_PYTHON is the Python that has the
+host's packages. Only 127.0.0.1 is used, and every process ends by itself after `lifetime_s`.
+"""
+
+import http.cookiejar
+import json
+import os
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Self
+
+from usr.plugins.software_orchestrator.tests.e2e.scripted_model import (
+    CHAT_MODEL,
+    UTILITY_MODEL,
+    ChatRequest,
+    Script,
+    ScriptedModel,
+)
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PLUGIN_NAME = "software_orchestrator"
+ENVIRONMENT = ("A0_ROOT", "A0_LIVE")
+# Not used by a chat: the memory wants an embedding model, the browser agent and the mail and messenger
+# bridges want packages or servers that a test has no use for.
+SWITCHED_OFF = ("_memory", "_browser_agent", "_email_integration", "_telegram_integration", "_whatsapp_integration")
+NOT_COPIED = (".git", "docs", "tests", "__pycache__")
+START_TIMEOUT_S = 90.0
+LOG_TAIL_LINES = 60
+
+
+class LiveError(AssertionError):
+    """The host or its driver did not do what it was told; the message ends with the tail of what the host printed."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended. `status`: done, cancelled, failed, running (time ran out) or idle (nothing was started)."""
+
+    status: str
+    text: str
+
+
+def why_not() -> str:
+    """Why the live tests cannot run here, naming the environment variable; "" when they can."""
+    if not os.environ.get("A0_ROOT"):
+        return "A0_ROOT is not set: the folder of an Agent Zero checkout"
+    if os.environ.get("A0_LIVE") != "1":
+        return "A0_LIVE is not 1: live tests start a real Agent Zero"
+    return ""
+
+
+def start(
+    script: Script,
+    *,
+    plugin: Path | None = REPOSITORY,
+    files: Mapping[str, str | bytes] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    project: str = "",
+    off: Sequence[str] = SWITCHED_OFF,
+    lifetime_s: float = 180.0,
+    utility_answer: str = "Scripted chat",
+) -> "LiveRun":
+    """Assemble a host, start it with a new chat, and return the run: a context manager, or call `close()`.
+
+    `plugin` is the repository whose tracked files are installed; None leaves the plain host. `files` (path below the
+    host's folder -> text or bytes) are written last: a profile in `usr/agents/...`, a probing plugin in
+    `usr/plugins/...`, a config.json. `settings` are keys of the host's settings page. `project` is made when absent,
+    and activated. `off` are plugins to switch off.
+    """
+    return LiveRun(assemble(script, plugin, files or {}, settings or {}, off, lifetime_s, utility_answer), project)
+
+
+def start_web_ui(
+    script: Script,
+    *,
+    plugin: Path | None = REPOSITORY,
+    files: Mapping[str, str | bytes] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    off: Sequence[str] = SWITCHED_OFF,
+    lifetime_s: float = 180.0,
+    utility_answer: str = "Scripted chat",
+) -> "WebUi":
+    """Assemble a host as `start` does, and serve its real web UI on a free port of 127.0.0.1."""
+    return WebUi(assemble(script, plugin, files or {}, settings or {}, off, lifetime_s, utility_answer))
+
+
+@dataclass(frozen=True)
+class Bench:
+    """An assembled host: its folder `root`, the `model` that answers it, and what is closed at the end."""
+
+    root: Path
+    folder: Path
+    model: ScriptedModel
+    deadline: float
+    closing: ExitStack
+
+    @property
+    def log_file(self) -> Path:
+        """Everything the host printed."""
+        return self.folder / "host.log"
+
+    def log_tail(self) -> str:
+        """The last lines of what the host printed."""
+        text = self.log_file.read_text("utf-8", "replace") if self.log_file.exists() else ""
+        return "\n".join(text.splitlines()[-LOG_TAIL_LINES:])
+
+    def seconds_left(self) -> float:
+        """Of the lifetime, at least one second."""
+        return max(1.0, self.deadline - time.monotonic())
+
+    def environment(self) -> dict[str, str]:
+        """For the host's process: no key, proxy or setting of this machine's own, and no look-up of price lists."""
+        ours = ("A0_", "API_KEY_", "LITELLM_", "TIKTOKEN_", "PYTHON")
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(ours) and not k.lower().endswith("_proxy")}
+        return kept | {
+            "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
+            "API_KEY_OTHER": "unused",
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            "NO_PROXY": "127.0.0.1,localhost",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONUNBUFFERED": "1",
+        }
+
+
+def assemble(
+    script: Script,
+    plugin: Path | None,
+    files: Mapping[str, str | bytes],
+    settings: Mapping[str, Any],
+    off: Sequence[str],
+    lifetime_s: float,
+    utility_answer: str,
+) -> Bench:
+    """Copy the host, install the plugin, write the settings, and start the scripted model."""
+    source = Path(os.environ["A0_ROOT"])
+    if not (source / "agent.py").is_file():
+        raise LiveError(f"A0_ROOT={source} holds no agent.py: it must be the folder of an Agent Zero checkout")
+    with ExitStack() as closing:
+        folder = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="a0-live-", ignore_cleanup_errors=True)))
+        root = folder / "a0"
+        shutil.copytree(source, root, ignore=lambda at, names: _unwanted(source, Path(at), names), symlinks=True)
+        model = closing.enter_context(ScriptedModel(script, lifetime_s=lifetime_s, utility_answer=utility_answer))
+        if plugin is not None:
+            install(plugin, root / "usr" / "plugins" / PLUGIN_NAME)
+        for path, content in (_host_files(root, model.api_base, settings, off) | dict(files)).items():
+            _write(root / path, content)
+        _shadow_chpasswd(folder / "bin")
+        return Bench(root, folder, model, time.monotonic() + lifetime_s, closing.pop_all())
+    raise AssertionError("unreachable")
+
+
+def install(repository: Path, target: Path) -> None:
+    """Copy the files of `repository` that git tracks, as they are in the working tree, and switch the plugin on."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=repository, check=True, capture_output=True)
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        if (repository / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(repository / name, target / name)
+    (target / ".toggle-1").touch()
+
+
+def _unwanted(source: Path, at: Path, names: list[str]) -> list[str]:
+    top = at == source
+    return [name for name in names if name == "__pycache__" or (top and name in NOT_COPIED)]
+
+
+def _host_files(root: Path, api_base: str, settings: Mapping[str, Any], off: Sequence[str]) -> dict[str, str | bytes]:
+    model = {
+        "provider": "other",
+        "api_base": api_base,
+        "ctx_length": 200000,
+        "kwargs": {"num_retries": 0, "max_retries": 0},
+    }
+    models = {
+        "allow_chat_override": False,
+        "chat_model": model | {"name": CHAT_MODEL, "ctx_history": 0.7, "vision": False, "max_embeds": 10},
+        "utility_model": model | {"name": UTILITY_MODEL, "ctx_input": 0.7},
+        "embedding_model": {"provider": "other", "name": "none", "api_base": api_base, "kwargs": {}},
+    }
+    page = {
+        "agent_profile": "agent0",
+        "update_check_enabled": False,
+        "tts_kokoro": False,
+        "workdir_path": str(root / "usr" / "workdir"),
+    }
+    toggles: dict[str, str | bytes] = {f"usr/plugins/{name}/.toggle-0": "" for name in off}
+    return toggles | {
+        "usr/plugins/_model_config/config.json": json.dumps(models),
+        "usr/settings.json": json.dumps(page | dict(settings)),
+    }
+
+
+def _shadow_chpasswd(folder: Path) -> None:
+    """Saving settings with `--dockerized` sets the machine's root password; let that come to nothing."""
+    _write(folder / "chpasswd", "#!/bin/sh\ncat >/dev/null\n")
+    (folder / "chpasswd").chmod(0o755)
+
+
+def _write(path: Path, content: str | bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def _python() -> str:
+    return os.environ.get("A0_PYTHON") or sys.executable
+
+
+class LiveRun:
+    """A chat in a running host, for one thread. `send` returns at once, so a test can act in the middle of a run."""
+
+    def __init__(self, bench: Bench, project: str = "") -> None:
+        self.bench = bench
+        self.model = bench.model
+        self.root = bench.root
+        self.chat_id = ""
+        self._process: subprocess.Popen[str] | None = None
+        bench.closing.callback(self.kill)
+        try:
+            self._launch()
+            self.chat_id = self._ask("open", project=project)
+        except BaseException:
+            bench.closing.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the host, stop the model, delete the copy."""
+        self.bench.closing.close()
+
+    @property
+    def requests(self) -> list[ChatRequest]:
+        """What the agents asked the chat model, in order."""
+        return self.model.requests
+
+    def say(self, text: str, timeout_s: float = 60.0) -> str:
+        """Send `text` and wait for the answer; LiveError when the run did not end well or left the script."""
+        self.send(text)
+        return self.answer(timeout_s)
+
+    def answer(self, timeout_s: float = 60.0) -> str:
+        """Wait for the answer of a run that is under way; LiveError as for `say`."""
+        outcome = self.wait(timeout_s)
+        if outcome.status != "done" or self.model.faults:
+            raise self._error(f"run ended {outcome.status}: {outcome.text}\nscript faults: {self.model.faults}")
+        return outcome.text
+
+    def send(self, text: str) -> None:
+        """The person writes `text`; while an agent is at work this is an intervention."""
+        self._ask("send", text=text)
+
+    def wait(self, timeout_s: float = 60.0) -> Outcome:
+        """Wait until the run has ended, at most `timeout_s`, and say how."""
+        return Outcome(**self._ask("wait", timeout_s, timeout_s=timeout_s))
+
+    def stop(self) -> None:
+        """Cancel the run."""
+        self._ask("stop")
+
+    def nudge(self) -> None:
+        """Press Nudge: the run is cancelled, and the agent at work or the orchestrator goes on (the host races)."""
+        self._ask("nudge")
+
+    def reset(self) -> None:
+        """Press Reset Chat."""
+        self._ask("reset")
+
+    def remove(self) -> None:
+        """Delete the chat."""
+        self._ask("remove")
+
+    def pause(self, paused: bool = True) -> None:
+        """Press Pause, or Resume with False."""
+        self._ask("pause", paused=paused)
+
+    def save_settings(self, **changes: Any) -> None:
+        """Save the settings page, also in the middle of a run."""
+        self._ask("save_settings", changes=changes)
+
+    def save(self) -> None:
+        """Have the host write chat.json now."""
+        self._ask("save")
+
+    def agents(self) -> list[dict[str, Any]]:
+        """The line of agents in memory: {number, profile, agent_name, data}, without the data that is never saved."""
+        return list(self._ask("agents")["agents"])
+
+    def streaming(self) -> int | None:
+        """The number of the agent that the host calls the streaming one."""
+        number: int | None = self._ask("agents")["streaming"]
+        return number
+
+    def inside(self, source: str, **values: Any) -> Any:
+        """Run `source` in the host's process with `context` and `values`; returns its variable `result` as JSON."""
+        return self._ask("inside", source=source, values=values)
+
+    def kill(self) -> None:
+        """The host dies without a word (SIGKILL). `restart()` brings it up again from what was on disk."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(10)
+            for stream in (self._process.stdin, self._process.stdout):
+                if stream is not None:
+                    stream.close()
+            self._process = None
+
+    def restart(self, *, save: bool = False) -> None:
+        """Kill the host and load the chat in a new process; with `save` it is written first, also in mid-run."""
+        if save:
+            self.save()
+        self.kill()
+        self._launch()
+        self._ask("open", chat_id=self.chat_id)
+
+    def chat_json(self, *, save: bool = False) -> dict[str, Any]:
+        """The chat as it is on disk; with `save` it is written first."""
+        if save:
+            self.save()
+        saved: dict[str, Any] = json.loads(self.chat_file.read_text("utf-8"))
+        return saved
+
+    def history(self, number: int = 0) -> list[dict[str, Any]]:
+        """The messages of agent `number` in the saved chat, oldest first: {ai, content, ...} or {summary}."""
+        agent = next(agent for agent in self.chat_json()["agents"] if agent["number"] == number)
+        return saved_messages(agent["history"])
+
+    def log_rows(self) -> list[dict[str, Any]]:
+        """The rows that a person sees, from the saved chat: {type, heading, content, kvps, agentno, ...}."""
+        return list(self.chat_json()["log"]["logs"])
+
+    def host_log(self) -> str:
+        """Everything the host printed."""
+        return self.bench.log_file.read_text("utf-8", "replace")
+
+    @property
+    def chat_file(self) -> Path:
+        """The saved chat."""
+        return self.root / "usr" / "chats" / self.chat_id / "chat.json"
+
+    def project_folder(self, name: str) -> Path:
+        """The folder of the host's project `name`."""
+        return self.root / "usr" / "projects" / name
+
+    def _launch(self) -> None:
+        driver = str(Path(__file__).with_name("live_host.py"))
+        command = [_python(), driver, str(self.root), str(self.bench.log_file), f"{self.bench.seconds_left():.0f}"]
+        self._process = subprocess.Popen(
+            command,
+            cwd=self.root,
+            env=self.bench.environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        )
+        self._read(START_TIMEOUT_S, "start")
+
+    def _ask(self, command: str, extra_s: float = 0.0, /, **arguments: Any) -> Any:
+        process = self._process
+        if process is None or process.stdin is None:
+            raise LiveError(f"the host is not running: {command}")
+        try:
+            process.stdin.write(json.dumps({"do": command, "with": arguments}) + "\n")
+            process.stdin.flush()
+        except BrokenPipeError:
+            raise self._error(f"the host is gone: {command}") from None
+        return self._read(30.0 + extra_s, command)
+
+    def _read(self, timeout_s: float, command: str) -> Any:
+        process = self._process
+        assert process is not None
+        assert process.stdout is not None
+        line = process.stdout.readline() if _readable(process.stdout, timeout_s) else ""
+        if not line:
+            raise self._error(f"no answer to {command} within {timeout_s:g} s (exit code {process.poll()})")
+        reply = json.loads(line)
+        if "error" in reply:
+            raise self._error(f"{command} failed in the host: {reply['error']}")
+        return reply["value"]
+
+    def _error(self, what: str) -> LiveError:
+        return LiveError(f"{what}\n--- the host printed ---\n{self.bench.log_tail()}")
+
+
+class WebUi:
+    """The host's real web UI at `url`, a context manager. Nobody is asked to log in."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.model = bench.model
+        self.root = bench.root
+        port = _free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        command = [_python(), "run_ui.py", "--dockerized=true", "--host", "127.0.0.1", "--port", str(port)]
+        bench.closing.callback(self._end)
+        with bench.log_file.open("ab") as log:
+            self._process = subprocess.Popen(
+                [*_time_limit(bench.seconds_left()), *command],
+                cwd=bench.root,
+                env=bench.environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+        try:
+            self._wait_until_served()
+        except BaseException:
+            bench.closing.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop the server and the model, delete the copy."""
+        self.bench.closing.close()
+
+    def api(self, path: str, body: Mapping[str, Any]) -> Any:
+        """POST `body` to `/api/<path>` as the page does, session and CSRF token included; the parsed JSON answer."""
+        jar = http.cookiejar.CookieJar()
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
+        headers = {"Origin": self.url, "Referer": f"{self.url}/", "Content-Type": "application/json"}
+        with opener.open(urllib.request.Request(f"{self.url}/api/csrf_token", headers=headers), timeout=30) as answer:
+            csrf = json.load(answer)
+        cookies = [f"{cookie.name}={cookie.value}" for cookie in jar]
+        cookies.append(f"csrf_token_{csrf['runtime_id']}={csrf['token']}")
+        headers |= {"X-CSRF-Token": csrf["token"], "Cookie": "; ".join(cookies)}
+        asked = urllib.request.Request(f"{self.url}/api/{path}", json.dumps(body).encode(), headers)
+        with urllib.request.urlopen(asked, timeout=60) as answer:
+            return json.load(answer)
+
+    def chat_json(self, chat_id: str) -> dict[str, Any]:
+        """The saved chat `chat_id`, as it is on disk."""
+        saved: dict[str, Any] = json.loads((self.root / "usr" / "chats" / chat_id / "chat.json").read_text("utf-8"))
+        return saved
+
+    def _wait_until_served(self) -> None:
+        end = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < end and self._process.poll() is None:
+            try:
+                with urllib.request.urlopen(f"{self.url}/api/health", timeout=2) as answer:
+                    if answer.status == 200:
+                        return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.2)
+        raise LiveError(f"the web UI did not come up at {self.url}\n--- the host printed ---\n{self.bench.log_tail()}")
+
+    def _end(self) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait(10)
+
+
+def saved_messages(history: str) -> list[dict[str, Any]]:
+    """The messages in a saved agent's `history` (a JSON string), oldest first; a summed-up part is {"summary"}."""
+    parsed = json.loads(history) if history else {}
+    topics = [*parsed.get("topics", ()), parsed.get("current", {})]
+    found: list[dict[str, Any]] = [message for bulk in parsed.get("bulks", ()) for message in _of_record(bulk)]
+    return found + [message for topic in topics for message in _of_record(topic)]
+
+
+def _of_record(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    if record.get("summary"):
+        return [{"summary": record["summary"]}]
+    if "records" in record:
+        return [message for inner in record["records"] for message in _of_record(inner)]
+    if "messages" in record:
+        return [message for inner in record["messages"] for message in _of_record(inner)]
+    return [dict(record)] if "content" in record else []
+
+
+def _readable(stream: IO[str], timeout_s: float) -> bool:
+    return bool(select.select([stream], [], [], timeout_s)[0])
+
+
+def _time_limit(seconds: float) -> list[str]:
+    """A prefix that ends a command also when this process is gone, where the system has one."""
+    return ["timeout", "-k", "5", f"{seconds:.0f}"] if shutil.which("timeout") else []
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

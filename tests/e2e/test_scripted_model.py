@@ -1,0 +1,111 @@
+"""The scripted model by itself, asked over HTTP as a host asks it."""
+
+import json
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from usr.plugins.software_orchestrator.tests.e2e.scripted_model import (
+    CHAT_MODEL,
+    UTILITY_MODEL,
+    Reply,
+    ScriptedModel,
+    ScriptedModelError,
+    held,
+    response,
+    tool_call,
+)
+
+
+def ask(model: ScriptedModel, profile: str, number: int = 0, *, name: str = CHAT_MODEL, stream: bool = False) -> str:
+    """The raw body of the answer to one request of an agent."""
+    extras = json.dumps({"agent_info": f"# Agent info\nAgent Number: {number}\nProfile: {profile}\nLLM: x"})
+    messages = [
+        {"role": "system", "content": "You are"},
+        {"role": "user", "content": [{"type": "text", "text": extras}]},
+    ]
+    body = json.dumps({"model": name, "stream": stream, "messages": messages}).encode()
+    request = urllib.request.Request(f"{model.api_base}/chat/completions", body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return str(answer.read().decode())
+
+
+def said(body: str) -> Any:
+    return json.loads(body)["choices"][0]["message"]["content"]
+
+
+def test_the_profile_chooses_the_answers_and_the_agent_number_goes_first() -> None:
+    script = {"developer": ["one", "two"], "developer#2": ["nested"], "agent0": ["top"]}
+    with ScriptedModel(script) as model:
+        answers = [
+            said(ask(model, *who)) for who in (("developer", 1), ("agent0", 0), ("developer", 2), ("developer", 1))
+        ]
+
+        assert answers == ["one", "top", "nested", "two"]
+        assert [(r.profile, r.agent_number, r.turn) for r in model.requests] == [
+            ("developer", 1, 1),
+            ("agent0", 0, 1),
+            ("developer", 2, 1),
+            ("developer", 1, 2),
+        ]
+
+
+def test_a_streamed_answer_is_the_same_text_in_pieces() -> None:
+    call = tool_call("response", text="🖌️ " + "x" * 500)
+    with ScriptedModel({"agent0": [call]}) as model:
+        events = [line[6:] for line in ask(model, "agent0", stream=True).splitlines() if line.startswith("data: ")]
+
+    deltas = [json.loads(event)["choices"][0]["delta"].get("content", "") for event in events[:-1]]
+    assert events[-1] == "[DONE]"
+    assert len([delta for delta in deltas if delta]) > 5
+    assert json.loads("".join(deltas)) == call
+
+
+def test_the_utility_model_has_a_fixed_answer_and_takes_no_turn() -> None:
+    with ScriptedModel({"agent0": ["first"]}, utility_answer="A name") as model:
+        assert said(ask(model, "agent0", name=UTILITY_MODEL)) == "A name"
+        assert said(ask(model, "agent0")) == "first"
+        assert len(model.utility_requests) == 1
+
+
+def test_a_request_without_an_answer_ends_the_chat_and_is_a_fault() -> None:
+    with ScriptedModel({"agent0": [lambda request: 1 / 0]}) as model:  # type: ignore[arg-type, return-value]
+        answers = [json.loads(said(ask(model, "agent0"))), json.loads(said(ask(model, "agent0")))]
+
+        assert [answer["tool_name"] for answer in answers] == ["response", "response"]
+        assert "ZeroDivisionError" in model.faults[0]
+        assert "no answer for turn 2 of agent0" in model.faults[1]
+
+
+def test_a_held_answer_comes_when_it_is_released() -> None:
+    reply = held(response("late"))
+    with ScriptedModel({"agent0": [reply]}) as model, ThreadPoolExecutor(1) as pool:
+        asking = pool.submit(ask, model, "agent0")
+        assert model.wait_for("agent0").turn == 1
+        assert not model.exchanges[0].delivered
+
+        reply.release()
+
+        assert "late" in said(asking.result(10))
+        assert model.wait_until(lambda: model.exchanges[0].delivered, "delivery")
+
+
+def test_a_failing_model_and_a_waiting_test_are_bounded() -> None:
+    with ScriptedModel({"agent0": [Reply("overloaded", 503)]}, max_requests=1, lifetime_s=2) as model:
+        for status in (503, 400):  # scripted, then over the limit of requests
+            with pytest.raises(urllib.error.HTTPError) as caught:
+                ask(model, "agent0")
+            assert caught.value.code == status
+        with pytest.raises(ScriptedModelError, match="developer turn 1"):
+            model.wait_for("developer", timeout_s=0.2)
+        assert model.closed.wait(10)
+        with pytest.raises(urllib.error.URLError):
+            ask(model, "agent0")
+
+
+def test_models_are_listed() -> None:
+    with ScriptedModel({}) as model, urllib.request.urlopen(f"{model.api_base}/models", timeout=5) as answer:
+        assert [entry["id"] for entry in json.load(answer)["data"]] == [CHAT_MODEL, UTILITY_MODEL]
