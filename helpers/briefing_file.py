@@ -10,7 +10,7 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -24,9 +24,14 @@ State = Literal["intact", "torn", "absent"]
 _CHUNK_BYTES = 1024 * 1024
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HEX = re.compile(r"[0-9a-f]{64}")
-_HEADING = b"## "
-_END = re.compile(rb"<!-- handover:end id=([A-Za-z0-9][A-Za-z0-9._-]{0,63}) sha256=([0-9a-f]{64}) -->\n")
-_OURS = re.compile(rb"## \d{4}-\d\d-\d\d \d\d:\d\d UTC ")
+_SCAN_BYTES = 256 * 1024
+_TOKEN_BYTES = 256  # more than any heading or marker that matters is long
+_TOKEN = re.compile(
+    rb"\n(?:## (?P<ours>\d{4}-\d\d-\d\d \d\d:\d\d UTC )?"
+    rb"|<!-- handover:end id=(?P<id>[A-Za-z0-9][A-Za-z0-9._-]{0,63}) sha256=(?P<sha>[0-9a-f]{64}) -->(?=\n))"
+)
+_TOKEN_STARTS = (b"\n## ", b"\n<!-- handover:end ")
+_NEVER = 1 << 62  # -1 % _NEVER is beyond every position
 _INNER = re.compile(r"^(?:## |<!-- handover:end)", re.MULTILINE)
 
 
@@ -119,12 +124,10 @@ def find(folder: HandoverFolder, planned: Plan) -> State:
     """Whether a planned entry stands: intact, torn (other bytes are in its range) or absent (the file ends before)."""
     path = folder.briefing_path(planned.path.name)
     try:
-        with paths.open_read(path) as file:
+        with paths.reading(path), paths.open_read(path) as file:
             return _compare(file, planned)
     except FileNotFoundError:
         return "absent"
-    except OSError as error:
-        raise paths.append_failed(path, error) from error
 
 
 def _compare(file: io.FileIO, planned: Plan) -> State:
@@ -141,13 +144,11 @@ def _compare(file: io.FileIO, planned: Plan) -> State:
 def _size_and_end(path: Path) -> tuple[int | None, bool]:
     """Size in bytes (None: no file) and whether the file ends a line."""
     try:
-        with paths.open_read(path) as file:
+        with paths.reading(path), paths.open_read(path) as file:
             size = os.fstat(file.fileno()).st_size
             return size, size == 0 or os.pread(file.fileno(), 1, size - 1) == b"\n"
     except FileNotFoundError:
         return None, True
-    except OSError as error:
-        raise paths.append_failed(path, error) from error
 
 
 def _with_healing(entry: bytes, ended: bool) -> bytes:
@@ -160,34 +161,96 @@ def _with_healing(entry: bytes, ended: bool) -> bytes:
 def scan(path: Path) -> Iterator[Piece]:
     """The pieces of a briefing in order, together all of its bytes; reads in chunks, whatever the file holds.
 
-    Raises FileNotFoundError, or RecordError(path_unsafe).
+    Raises FileNotFoundError, or RecordError when the file may not be opened or cannot be read.
     """
-    with paths.open_read(path) as file, io.BufferedReader(file, _CHUNK_BYTES) as buffered:
-        yield from _pieces(buffered.readline)
+    with paths.reading(path), paths.open_read(path) as file:
+        scanner = _Scanner()
+        while chunk := file.read(_SCAN_BYTES):
+            yield from scanner.feed(chunk)
+        yield from scanner.end()
 
 
-def _pieces(readline: Callable[[int], bytes]) -> Iterator[Piece]:
-    start, here, kind, digest = 0, 0, "", hashlib.sha256()
-    at_line_start = True
-    while part := readline(_CHUNK_BYTES):
-        marker = _END.fullmatch(part) if at_line_start and kind == "open" else None
-        if at_line_start and part.startswith(_HEADING):
-            if here > start:
-                yield _unfinished(kind, start, here)
-            start, kind, digest = here, "open" if _OURS.match(part) else "foreign", hashlib.sha256()
-        elif kind == "":
-            start, kind = here, "foreign"
-        here += len(part)
-        if marker:
-            sha_ok = digest.hexdigest() == marker[2].decode()
-            yield Piece("entry", start, here - start, marker[1].decode(), sha_ok)
-            start, kind = here, ""
+def unaccounted(path: Path, plans: Iterable[Plan]) -> tuple[tuple[int, int], ...]:
+    """(offset, length) of the bytes of a briefing that no plan covers, in order; () when there is no such file.
+
+    `plans` are those of this installation's `briefed` events: what is left was written by somebody else.
+    """
+    size, here, left = _size_and_end(path)[0] or 0, 0, []
+    for start, end in sorted((one.offset, one.offset + one.length) for one in plans if one.path.name == path.name):
+        if start > here:
+            left.append((here, min(start, size) - here))
+        here = max(here, end)
+    left.append((here, size - here))
+    return tuple((offset, length) for offset, length in left if length > 0)
+
+
+def _tokens(buffer: bytes, end: int) -> Iterator[re.Match[bytes]]:
+    """The matches of `_TOKEN` in order; two plain searches are several times faster than one for the pattern."""
+    heading, marker = (buffer.find(start, 0, end) for start in _TOKEN_STARTS)
+    while (here := min(heading % _NEVER, marker % _NEVER)) < end:
+        if token := _TOKEN.match(buffer, here, end):
+            yield token
+        if here == heading:
+            heading = buffer.find(_TOKEN_STARTS[0], here + 1, end)
         else:
-            digest.update(part)
-        at_line_start = part.endswith(b"\n")
-    if here > start:
-        yield _unfinished(kind, start, here)
+            marker = buffer.find(_TOKEN_STARTS[1], here + 1, end)
 
 
-def _unfinished(kind: str, start: int, here: int) -> Piece:
-    return Piece("torn" if kind == "open" else "foreign", start, here - start)
+class _Scanner:
+    """Cuts a stream of bytes at headings and end markers; holds one chunk and at most one unfinished line start."""
+
+    def __init__(self) -> None:
+        self._buffer = b"\n"  # stands for the line feed "before" the first byte, which is no byte of the file
+        self._done = 1
+        self._offset = -1  # of the buffer's first byte in the file
+        self._kind: Literal["", "open", "foreign"] = ""
+        self._start = 0
+        self._digest = hashlib.sha256()
+
+    def feed(self, chunk: bytes) -> Iterator[Piece]:
+        self._buffer += chunk
+        last = self._buffer.rfind(b"\n", max(0, len(self._buffer) - _TOKEN_BYTES))
+        return self._advance(last if last >= 0 else len(self._buffer))
+
+    def end(self) -> Iterator[Piece]:
+        yield from self._advance(len(self._buffer))
+        if piece := self._unfinished(self._offset):
+            yield piece
+
+    def _advance(self, until: int) -> Iterator[Piece]:
+        """Everything up to `until`; the byte there is looked at, as the end of a marker's line, and not passed."""
+        for token in _tokens(self._buffer, until + 1):
+            line = token.start() + 1
+            if token["id"] is None:
+                self._pass_to(line)
+                if piece := self._unfinished(self._offset + line):
+                    yield piece
+                self._begin(self._offset + line, "foreign" if token["ours"] is None else "open")
+            elif self._kind == "open":
+                self._pass_to(line)
+                yield self._entry(token["id"], token["sha"], self._offset + token.end() + 1)
+                self._done = token.end() + 1
+        self._pass_to(until)
+        self._buffer, self._offset, self._done = self._buffer[until:], self._offset + until, self._done - until
+
+    def _pass_to(self, position: int) -> None:
+        if position <= self._done:
+            return
+        if not self._kind:
+            self._begin(self._offset + self._done, "foreign")
+        if self._kind == "open":
+            self._digest.update(memoryview(self._buffer)[self._done : position])
+        self._done = position
+
+    def _begin(self, offset: int, kind: Literal["open", "foreign"]) -> None:
+        self._start, self._kind, self._digest = offset, kind, hashlib.sha256()
+
+    def _entry(self, id_: bytes, sha: bytes, end: int) -> Piece:
+        self._kind = ""
+        sha_ok = self._digest.hexdigest() == sha.decode("ascii")
+        return Piece("entry", self._start, end - self._start, id_.decode("ascii"), sha_ok)
+
+    def _unfinished(self, end: int) -> Piece | None:
+        if not self._kind or end == self._start:
+            return None
+        return Piece("torn" if self._kind == "open" else "foreign", self._start, end - self._start)

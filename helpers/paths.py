@@ -45,6 +45,8 @@ _DEVICE = re.compile(r"con|prn|aux|nul|com\d|lpt\d|conin|conout")
 _LOOKS_HASHED = re.compile(r".*[-_][0-9a-f]{8}", re.DOTALL)
 _CHAT = re.compile(r"[A-Za-z0-9_]+")
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\.(?:md|jsonl)")
+_NOT_FOLLOWED = (errno.ELOOP, errno.ENOTDIR, errno.EMLINK)
+_NOT_A_FILE = (errno.ELOOP, errno.EMLINK, errno.ENXIO, errno.EISDIR, errno.EOPNOTSUPP)
 _NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
@@ -213,11 +215,11 @@ def _checked_name(name: str, suffix: str) -> str:
 
 def _listed(path: Path, suffix: str) -> tuple[Path, ...]:
     try:
-        with _directory(path) as at:
+        with reading(path), _directory(path) as at:
             names = os.listdir(at)  # noqa: PTH208 - of the descriptor
     except FileNotFoundError:
         return ()
-    return tuple(path / name for name in sorted(names) if name.endswith(suffix))
+    return tuple(path / name for name in sorted(names) if name.endswith(suffix) and _FILE.fullmatch(name))
 
 
 # --- opening ---------------------------------------------------------------------------------------------------------
@@ -240,7 +242,7 @@ def open_append(path: Path) -> io.FileIO:
 
 
 def open_read(path: Path) -> io.FileIO:
-    """Open for reading, unbuffered. Raises as `open_append`; FileNotFoundError when there is none."""
+    """Open for reading, unbuffered. Raises as `open_append`, and FileNotFoundError when there is none."""
     with _directory(path.parent) as at:
         return io.FileIO(_open_regular(path.name, os.O_RDONLY, at), "rb")
 
@@ -269,6 +271,17 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise append_failed(path, error) from error
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn an OSError inside into a RecordError with the system's reason; FileNotFoundError passes through."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise RecordError(f"cannot read {path}: {error.strerror}", "mend the cause and try again") from error
 
 
 def append_failed(path: Path, error: OSError | str) -> RecordError:
@@ -307,11 +320,15 @@ def _descend(name: str, at: int, create: bool) -> int:
             os.mkdir(name, 0o755, dir_fd=at)
             sync_folder(at)
     try:
-        return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
+        return _open_folder(name, at)
     except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EMLINK):
+        if error.errno in _NOT_FOLLOWED:
             raise _unsafe(f"{name!r} in the project is a link or not a folder") from error
         raise
+
+
+def _open_folder(name: str, at: int) -> int:
+    return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
 
 
 def _exists(name: str, at: int) -> bool:
@@ -329,7 +346,7 @@ def _open_regular(name: str, flags: int, at: int, most_names: int = 1) -> int:
     try:
         fd = os.open(name, flags | safe, 0o644, dir_fd=at)
     except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
+        if error.errno in _NOT_A_FILE:
             raise _unsafe(f"{name!r} is not a plain file") from error
         raise
     try:
@@ -388,7 +405,7 @@ def _create_once(name: str, content: bytes, mode: int, at: int) -> None:
     temporary = f".{name}.{secrets.token_hex(8)}"
     _write_new(temporary, content, mode, at)
     try:
-        os.link(temporary, name, src_dir_fd=at, dst_dir_fd=at, follow_symlinks=False)
+        os.link(temporary, name, src_dir_fd=at, dst_dir_fd=at)
     except FileExistsError:
         pass
     except OSError as error:
@@ -432,7 +449,7 @@ def artifact_facts(root: Path, path: str) -> Facts:
             return Facts(missing="outside")
         with io.FileIO(_open_inside(root, inside), "rb") as file:
             return _facts_of(file)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return Facts(missing="gone")
     except (OSError, ValueError, RecordError):
         return Facts(missing="unrecorded")
@@ -462,7 +479,7 @@ def _open_inside(root: Path, inside: PurePosixPath) -> int:
     at = os.open(os.path.realpath(root), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for part in inside.parts[:-1]:
-            below = _descend(part, at, create=False)
+            below = _open_folder(part, at)
             os.close(at)
             at = below
         return _open_regular(inside.name or ".", os.O_RDONLY, at, most_names=1 << 30)

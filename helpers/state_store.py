@@ -2,8 +2,8 @@
 
 A line is canonical JSON of `schema, id, kind, time, chain, handover, hop, depth, from, to, data, prev, sha, mac`. `sha`
 is the sha256 of that JSON without `sha` and `mac` (and without the line feed), `prev` the `sha` of the intact line
-before ("" at first), `mac` the HMAC-SHA256 of the 64 hex digits of `sha` with the installation's key. As the keys are sorted,
-`mac`, `prev`, `schema`, `sha`, `time` and `to` end the line, and a line is verified without being parsed.
+before ("" at first), `mac` the HMAC-SHA256 of the 64 hex digits of `sha` with the installation's key. As keys are
+sorted, `mac`, `prev`, `schema`, `sha`, `time` and `to` end the line, and a line is verified without being parsed.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import hashlib
 import hmac
 import io
 import json
+import math
 import os
 import re
 import secrets
@@ -22,7 +23,6 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from usr.plugins.software_orchestrator.helpers import paths
-from usr.plugins.software_orchestrator.helpers.errors import RecordError
 
 SCHEMA = 1
 LINE_BYTES = 16 * 1024 * 1024
@@ -51,6 +51,8 @@ Kind = Literal[
 FaultKind = Literal["changed", "missing", "torn", "out_of_order", "foreign", "malformed", "newer"]
 
 _KINDS = frozenset(get_args(Kind))
+_NAME_CHARS = 1000
+_SEAL_BYTES = 10_000  # mac, prev, sha and twice a name of which every character is escaped as \uXXXX
 _TAIL_BYTES = 256 * 1024
 _CHUNK_BYTES = 1024 * 1024
 _MAC = b',"mac":"'
@@ -184,12 +186,10 @@ class Ledger:
         Raises RecordError only when the file may not be opened (path_unsafe, or the system's reason).
         """
         try:
-            with paths.writing(self.path), paths.open_read(self.path) as file:
+            with paths.reading(self.path), paths.open_read(self.path) as file:
                 return _Reader(self.path, self._key).read(file)
-        except RecordError as error:
-            if isinstance(error.__cause__, FileNotFoundError):
-                return Reading()
-            raise
+        except FileNotFoundError:
+            return Reading()
 
     def append(self, drafts: Sequence[Draft]) -> tuple[Event, ...]:
         """Append all of `drafts` with one write and fsync; the caller holds the folder's lock.
@@ -267,8 +267,8 @@ def _wrong(body: Any) -> str:
     if body.keys() != _KEYS:
         return "keys are missing or unknown"
     for name in _STRINGS:
-        if not isinstance(body[name], str):
-            return f"`{name}` is not text"
+        if not isinstance(body[name], str) or len(body[name]) > _NAME_CHARS:
+            return f"`{name}` is not a text of at most {_NAME_CHARS:,} characters"
     for name in _NUMBERS:
         if type(body[name]) is not int or not 0 <= body[name] <= 1_000_000_000:
             return f"`{name}` is not a number from 0 to 1,000,000,000"
@@ -293,7 +293,7 @@ class _Sealed:
 
 def _unseal(line: bytes) -> _Sealed | Literal["malformed", "changed"]:
     at = line.rfind(_MAC)
-    seal = _SEAL.fullmatch(line, at) if at >= 0 else None
+    seal = _SEAL.fullmatch(line, at) if at >= 0 and len(line) - at <= _SEAL_BYTES else None
     if seal is None:
         return "malformed"
     body = line[:at] + seal["middle"] + seal["end"]
@@ -420,12 +420,18 @@ class _Reader:
 def _parsed(body: bytes) -> Json | str:
     """The event's members without sha and mac, or what is wrong with them."""
     try:
-        parsed = json.loads(body.decode("utf-8"))
+        parsed = json.loads(body.decode("utf-8"), parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError):
         return "not JSON that can be read"
     if isinstance(parsed, dict) and type(parsed.get("schema")) is int and parsed["schema"] > SCHEMA:
         return f"schema {parsed['schema']} is newer than {SCHEMA}, the one this version reads"
     return _wrong(parsed) or parsed
+
+
+def _finite(text: str) -> float:
+    if math.isfinite(number := float(text)):
+        return number
+    raise ValueError(f"{text[:20]} is not JSON")
 
 
 def _ends_a_line(file: io.FileIO, size: int) -> bool:
@@ -434,13 +440,14 @@ def _ends_a_line(file: io.FileIO, size: int) -> bool:
 
 def _last_sha(file: io.FileIO, size: int) -> str:
     """The sha of the last intact line, or "": from the file's end, or from all of it when the end does not tell."""
-    tail = os.pread(file.fileno(), min(size, _TAIL_BYTES), max(0, size - _TAIL_BYTES))
-    whole_lines = tail.split(b"\n") if size <= _TAIL_BYTES else tail.split(b"\n")[1:]
-    for content in reversed(whole_lines):
-        if isinstance(sealed := _unseal(content), _Sealed):
-            return sealed.sha
-    if size <= _TAIL_BYTES:
-        return ""
+    for window in (_TAIL_BYTES, LINE_BYTES + _TAIL_BYTES):
+        tail = os.pread(file.fileno(), window, max(0, size - window))
+        whole_lines = tail.split(b"\n")[0 if size <= window else 1 :]
+        for content in reversed(whole_lines):
+            if isinstance(sealed := _unseal(content), _Sealed):
+                return sealed.sha
+        if size <= window:
+            return ""
     file.seek(0)
     last = ""
     for line in _lines(file):
