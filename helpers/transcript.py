@@ -1,0 +1,438 @@
+"""A conversation as a sequence of numbered messages, read lazily from what the host or our own log keeps.
+
+A `Transcript` holds references to the host's own message records and reads one only when it is looked at, so that
+100,000 messages cost a few megabytes beside the input. Nothing here changes a record.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, overload
+
+from usr.plugins.software_orchestrator.helpers.errors import RequestError
+from usr.plugins.software_orchestrator.helpers.packet import Turn
+
+Role = Literal["user", "assistant", "tool", "summary", "note"]
+Kept = Literal["verbatim", "summary", "shortened"]
+Record = Mapping[str, Any]
+"""One message as the host stores it: `{"id", "ai", "content"}`; content as in HOST.md fact 23.
+
+Our own log adds `kept`, `agent`, `profile`, `handover`, `time` and `file`; all optional.
+"""
+
+ROLES: Final[tuple[Role, ...]] = ("user", "assistant", "tool", "summary", "note")
+USER, ASSISTANT, TOOL, SUMMARY, NOTE = range(5)
+SHORT_RESULT_CHARS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message. `number` counts from 1 in its transcript.
+
+    `text` is what was said, a tool's result, or a tool call told in words (then `tool` names the tool). `thoughts` is what the
+    agent thought beside it. `kept` says whether the words are the original ones. `file` is where the host saved a big result.
+    """
+
+    number: int
+    role: Role
+    text: str
+    speaker: str = ""
+    tool: str = ""
+    thoughts: str = ""
+    kept: Kept = "verbatim"
+    id: str = ""
+    file: str = ""
+
+    @property
+    def is_call(self) -> bool:
+        return self.role == "assistant" and bool(self.tool)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.text.strip() and not self.tool
+
+
+class Transcript(Sequence[Message]):
+    """Messages of one conversation in order; `transcript[0].number == 1`. Reading a message costs nothing until it is asked for."""
+
+    __slots__ = ("_index", "records", "source")
+
+    def __init__(self, records: Iterable[Record], source: str = "") -> None:
+        self.records: tuple[Record, ...] = tuple(records)
+        self.source = source
+        self._index: tuple[bytes, array[int]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    @overload
+    def __getitem__(self, index: int) -> Message: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Message, ...]: ...
+    def __getitem__(self, index: int | slice) -> Message | tuple[Message, ...]:
+        if isinstance(index, slice):
+            return tuple(self[at] for at in range(*index.indices(len(self.records))))
+        at = index if index >= 0 else len(self.records) + index
+        return read(self.records[at], at + 1)
+
+    def __iter__(self) -> Iterator[Message]:
+        return (read(record, number) for number, record in enumerate(self.records, 1))
+
+    @property
+    def kinds(self) -> bytes:
+        """One byte a message: its place in `ROLES`."""
+        return self._indexed()[0]
+
+    @property
+    def sizes(self) -> array[int]:
+        """Characters of each stored message, an upper bound of what it says; no message is decoded for it."""
+        return self._indexed()[1]
+
+    def _indexed(self) -> tuple[bytes, array[int]]:
+        if self._index is None:
+            self._index = _index(self.records)
+        return self._index
+
+
+def _index(records: Sequence[Record]) -> tuple[bytes, array[int]]:
+    kinds, sizes = bytearray(len(records)), array("I", bytes(4 * len(records)))
+    for at, record in enumerate(records):
+        content = record["content"]
+        if type(content) is str and record["ai"]:
+            kinds[at], sizes[at] = ASSISTANT, len(content)
+        else:
+            kinds[at], text = _kind_and_text(record)
+            sizes[at] = len(text)
+    return bytes(kinds), sizes
+
+
+# --- one record -> one message
+
+
+def read(record: Record, number: int) -> Message:
+    """One stored record as a message; an unknown shape is told as its JSON, never dropped."""
+    if record.get("ai"):
+        return _read_agent(record, number)
+    kind, text = _kind_and_text(record)
+    content = record["content"]
+    tool = file = ""
+    if kind == TOOL:
+        tool, file = str(content.get("tool_name", "")), str(record.get("file") or content.get("file") or "")
+    return Message(
+        number,
+        ROLES[kind],
+        text,
+        speaker=speaker_of(record) if kind != USER else "",
+        tool=tool,
+        kept="summary" if kind == SUMMARY else record.get("kept", "verbatim"),
+        id=str(record.get("id", "")),
+        file=file,
+    )
+
+
+def speaker_of(record: Record) -> str:
+    """The agent whose message this is: `profile (A1)`, `A0`; "" when nobody recorded it."""
+    if "agent" not in record:
+        return ""
+    profile = str(record.get("profile", ""))
+    return f"{profile} (A{record['agent']})" if profile else f"A{record['agent']}"
+
+
+def _kind_and_text(record: Record) -> tuple[int, str]:
+    content = record["content"]
+    if record.get("ai"):
+        return ASSISTANT, content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    if isinstance(content, Mapping):
+        for key, kind in _KEYS:
+            if key in content:
+                return kind, _content_text(content, key)
+    if isinstance(content, str):
+        return (SUMMARY if record.get("kept") == "summary" else USER), content
+    return NOTE, json.dumps(content, ensure_ascii=False, default=str)
+
+
+_KEYS: Final = (
+    ("user_message", USER),
+    ("tool_result", TOOL),
+    ("user_intervention", USER),
+    ("messages_summary", SUMMARY),
+    ("raw_content", NOTE),
+    ("system_warning", NOTE),
+    ("system_error", NOTE),
+    ("system_message", NOTE),
+)
+
+
+def _content_text(content: Mapping[str, Any], key: str) -> str:
+    value = content[key]
+    if key == "raw_content":
+        return raw_text(content)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    attachments = content.get("attachments") if key in ("user_message", "user_intervention") else None
+    if attachments:
+        text += "".join(f"\n[attached: {name}]" for name in attachments)
+    return text
+
+
+def raw_text(content: Mapping[str, Any]) -> str:
+    """A raw (image) message in words: its preview, its text parts, and each embedded image as its data URI."""
+    parts = content["raw_content"]
+    told = [str(content["preview"])] if content.get("preview") else []
+    for part in parts if isinstance(parts, list) else [parts]:
+        if isinstance(part, Mapping) and part.get("type") == "text":
+            told.append(str(part.get("text", "")))
+        elif isinstance(part, Mapping) and "image_url" in part:
+            image = part["image_url"]
+            told.append(str(image.get("url", "")) if isinstance(image, Mapping) else str(image))
+        else:
+            told.append(part if isinstance(part, str) else json.dumps(part, ensure_ascii=False, default=str))
+    return "\n".join(told)
+
+
+def _read_agent(record: Record, number: int) -> Message:
+    content = record["content"]
+    raw = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, default=str)
+    said, tool, thoughts = decode_agent(raw)
+    kept: Kept = record.get("kept", "verbatim")
+    return Message(number, "assistant", said, speaker_of(record), tool, thoughts, kept, str(record.get("id", "")))
+
+
+def decode_agent(raw: str) -> tuple[str, str, str]:
+    """An agent's raw answer as (what it said or its call in words, tool or "", thoughts).
+
+    A `response` call is speech. What is not the agreed JSON is speech as it stands: a model's slip is not lost.
+    """
+    call = _json_object(raw)
+    if call is None or not ("tool_name" in call or "tool_args" in call or "thoughts" in call):
+        return raw, "", ""
+    thoughts = _words(call.get("thoughts", ""))
+    tool, args = str(call.get("tool_name", "") or ""), call.get("tool_args")
+    if tool in ("response", ""):
+        return _speech(args, call), "", thoughts
+    return call_in_words(args), tool, thoughts
+
+
+def _json_object(raw: str) -> dict[str, Any] | None:
+    text = raw.strip()
+    if not text.startswith("{"):
+        start, end = text.find("{"), text.rfind("}")
+        if start < 0 or '"tool_name"' not in text:
+            return None
+        text = text[start : end + 1]
+    try:
+        value = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _speech(args: Any, call: Mapping[str, Any]) -> str:
+    if isinstance(args, Mapping):
+        for key in ("text", "message"):
+            if key in args:
+                return _words(args[key])
+        return call_in_words(args) if args else str(call.get("headline", ""))
+    return _words(args) if args else str(call.get("headline", ""))
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "\n".join(_words(item) for item in value)
+    return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def call_in_words(args: Any) -> str:
+    """Arguments of a tool call, one `name: value` a line; a value of several lines stands below its name."""
+    if not isinstance(args, Mapping):
+        return _words(args)
+    lines = []
+    for name, value in args.items():
+        text = _words(value)
+        lines.append(f"{name}:\n{text}" if "\n" in text else f"{name}: {text}")
+    return "\n".join(lines)
+
+
+# --- parsers
+
+
+def from_history(history: Mapping[str, Any], source: str = "", *, agent: int | None = None) -> Transcript:
+    """One agent's history as the host serialises it: bulks, topics, the current topic; what it replaced is marked `summary`."""
+    if not isinstance(history, Mapping) or not isinstance(history.get("current"), Mapping):
+        raise not_a_chat("history has no current topic")
+    parts = [*_list(history, "bulks"), *_list(history, "topics"), history["current"]]
+    records = [record for part in parts for record in _walk(part)]
+    return Transcript([{**record, "agent": agent} for record in records] if agent else records, source)
+
+
+def _walk(part: Any) -> Iterator[Record]:
+    if not isinstance(part, Mapping):
+        raise not_a_chat("a topic of the history is not an object")
+    if "content" in part:
+        yield part
+        return
+    inner = [*_list(part, "records"), *_list(part, "messages")]
+    if not inner and part.get("summary"):
+        yield {"ai": False, "content": {"messages_summary": part["summary"]}, "id": ""}
+    for each in inner:
+        yield from _walk(each)
+
+
+def _list(holder: Mapping[str, Any], key: str) -> list[Any]:
+    value = holder.get(key, [])
+    if not isinstance(value, list):
+        raise not_a_chat(f"{key} of the history is not a list")
+    return list(value)  # the host's compression changes lists in another thread
+
+
+def from_chat(chat: Any, agent: int = 0) -> Transcript:
+    """A saved chat file (`chat.json`, already decoded): the history of one agent, completed from the chat's log.
+
+    Where the history holds only a summary the log often still has the messages (capped by the host at 15,000 characters
+    each); they are put behind the summary and marked `shortened` when the host cut them.
+    Raises RequestError when this is not a chat or has no such agent.
+    """
+    if not isinstance(chat, Mapping) or not isinstance(chat.get("agents"), list):
+        raise not_a_chat("no list of agents in it")
+    found = next((each for each in chat["agents"] if isinstance(each, Mapping) and each.get("number") == agent), None)
+    if found is None:
+        numbers = ", ".join(str(each.get("number")) for each in chat["agents"] if isinstance(each, Mapping))
+        raise not_a_chat(f"no agent {agent}; agents: {numbers or 'none'}")
+    plain = from_history(_history_of(found), str(chat.get("id", "")), agent=agent or None)
+    return Transcript(_complete(plain.records, log_records(chat.get("log"), agent)), plain.source)
+
+
+def _history_of(agent: Mapping[str, Any]) -> Mapping[str, Any]:
+    history = agent.get("history", "")
+    if isinstance(history, str):
+        try:
+            history = json.loads(history) if history else {"current": {"messages": []}}
+        except ValueError as problem:
+            raise not_a_chat(f"its history is cut off or damaged ({problem})") from problem
+    if not isinstance(history, Mapping):
+        raise not_a_chat("its history is not an object")
+    return history
+
+
+_HIDDEN: Final = " Characters hidden >>"
+_SPOKEN_ROWS: Final = ("agent", "user")
+_TOOL_ROWS: Final = ("tool", "code_exe", "mcp", "browser", "subagent")
+
+
+def log_records(log: Any, agent: int = 0) -> tuple[Record, ...]:
+    """The messages a chat's log still holds, as records in order: agents' answers, tool results, the person's words."""
+    rows = log.get("logs") if isinstance(log, Mapping) else None
+    return tuple(
+        record
+        for row in (rows if isinstance(rows, list) else ())
+        if isinstance(row, Mapping) and row.get("agentno", 0) == agent
+        for record in _log_record(row)
+    )
+
+
+def _log_record(row: Mapping[str, Any]) -> Iterator[Record]:
+    kind, text, key = row.get("type"), str(row.get("content") or ""), str(row.get("id") or "")
+    if not key or not text:
+        return
+    base = {"id": key, "kept": "shortened" if _HIDDEN in text else "verbatim", "from": "log"}
+    if kind == "agent":
+        yield {**base, "ai": True, "content": text}
+    elif kind == "user":
+        yield {**base, "ai": False, "content": {"user_message": text}}
+    elif kind in _TOOL_ROWS:
+        name = str((row.get("kvps") or {}).get("_tool_name", kind))
+        yield {**base, "ai": False, "content": {"tool_name": name, "tool_result": text}}
+
+
+def _complete(records: Sequence[Record], logged: Sequence[Record]) -> list[Record]:
+    """Logged messages the history no longer has, each put behind the history message that the log has before it."""
+    known = {str(record.get("id")) for record in records}
+    behind: dict[str, list[Record]] = {}
+    anchor = ""
+    for record in logged:
+        if record["id"] in known:
+            anchor = record["id"]
+        else:
+            behind.setdefault(anchor, []).append(record)
+    if not behind:
+        return list(records)
+    out = behind.pop("", [])
+    waiting: list[Record] = []
+    for record in records:
+        is_summary = _kind_and_text(record)[0] == SUMMARY
+        if waiting and not is_summary and record.get("ai"):
+            out, waiting = [*out, *waiting], []
+        out.append(record)
+        if is_summary and waiting:
+            out, waiting = [*out, *waiting], []
+        waiting = behind.pop(str(record.get("id")), waiting)
+    return [*out, *waiting, *(each for rest in behind.values() for each in rest)]
+
+
+def from_lines(lines: Iterable[str | bytes], source: str = "", *, keep: Callable[[Record], bool] = lambda _: True) -> Transcript:
+    """Our own JSON lines; a torn or foreign line is skipped and counted in a note at its place."""
+    return Transcript(_line_records(lines, keep), source)
+
+
+def _line_records(lines: Iterable[str | bytes], keep: Callable[[Record], bool]) -> Iterator[Record]:
+    for line in lines:
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError:
+            record = None
+        if not isinstance(record, dict) or "content" not in record or "ai" not in record:
+            record = {"ai": False, "content": {"system_warning": "[one damaged line of the transcript log]"}, "id": ""}
+        if keep(record):
+            yield record
+
+
+def not_a_chat(why: str) -> RequestError:
+    """The one error for a file that is not a chat; names what is allowed."""
+    return RequestError(
+        f"this is not a saved Agent Zero chat: {why}",
+        "give a whole chat.json as Agent Zero saves or exports it (an object with `agents`, each with its `history`)",
+        "bad_value",
+    )
+
+
+# --- what a person would read
+
+
+def recent_turns(transcript: Transcript, count: int) -> tuple[Turn, ...]:
+    """The last `count` turns as a person reads them: what people and agents said, tool results in a few words.
+
+    Empty messages, tool calls (their result tells them) and notes are not turns; 0 gives ().
+    """
+    found: list[Turn] = []
+    for at in range(len(transcript) - 1, -1, -1):
+        if len(found) >= count:
+            break
+        turn = _turn(transcript[at])
+        if turn is not None:
+            found.append(turn)
+    return tuple(reversed(found))
+
+
+def _turn(message: Message) -> Turn | None:
+    if message.is_empty or message.is_call or message.role == "note":
+        return None
+    if message.role == "tool":
+        return Turn(role="tool", text=short_result(message))
+    if message.role == "summary":
+        return Turn(role="summary", text=message.text.strip())
+    return Turn(role="user" if message.role == "user" else "assistant", text=message.text.strip())
+
+
+def short_result(message: Message) -> str:
+    """A tool result in a few words: the tool, its first line, and how much more there was."""
+    text = message.text.strip()
+    first = text.split("\n", 1)[0][:SHORT_RESULT_CHARS]
+    rest = len(text) - len(first)
+    more = f" [+{rest:,} characters left out]" if rest else ""
+    return f"{message.tool}: {first}{more}" if message.tool else first + more
