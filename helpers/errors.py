@@ -79,3 +79,7 @@ class RecordError(HandoverError):
 
 class SettingsError(HandoverError):
     """Settings or roster are wrong; the message names the entry and the field."""
+
+
+class MemoryRuleError(AssertionError):
+    """One of the three memory-protection rules was broken: a bug, never a refusal."""

@@ -17,40 +17,21 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from usr.plugins.software_orchestrator.helpers import paths
+from usr.plugins.software_orchestrator.helpers.errors import RecordError
+from usr.plugins.software_orchestrator.helpers.event import KINDS, SCHEMA, Draft, Event
 
-SCHEMA = 1
 LINE_BYTES = 16 * 1024 * 1024
 UNTRUSTED_BYTES = 8 * 1024 * 1024
 MOST_FAULTS = 1000
 
-Kind = Literal[
-    "prepared",
-    "briefed",
-    "superseded",
-    "delivered",
-    "accepted",
-    "done",
-    "clarify",
-    "rejected",
-    "escalated",
-    "failed",
-    "cancelled",
-    "interrupted",
-    "reopened",
-    "history_read",
-    "refused",
-    "resumed",
-    "decline_lifted",
-]
 FaultKind = Literal["changed", "missing", "torn", "out_of_order", "foreign", "malformed", "newer"]
 
-_KINDS = frozenset(get_args(Kind))
 _NAME_CHARS = 1000
 _SEAL_BYTES = 10_000  # mac, prev, sha and twice a name of which every character is escaped as \uXXXX
 _TAIL_BYTES = 256 * 1024
@@ -76,41 +57,6 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Draft:
-    """What is to be recorded; the ledger adds schema, id, time, prev, sha and mac."""
-
-    kind: Kind
-    chain: str
-    handover: str = ""
-    hop: int = 0
-    depth: int = 0
-    sender: str = ""
-    receiver: str = ""
-    data: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Event:
-    """One intact line of a ledger. `trusted`: the mac is this installation's; not stored."""
-
-    schema: int
-    id: str
-    kind: str
-    time: str
-    chain: str
-    handover: str
-    hop: int
-    depth: int
-    sender: str
-    receiver: str
-    data: Json
-    prev: str
-    sha: str
-    mac: str
-    trusted: bool = False
-
-
-@dataclass(frozen=True)
 class Fault:
     """Something wrong in a record; `where` is `<file name>:<line>`, `detail` one printable line. foreign is a note."""
 
@@ -127,23 +73,6 @@ class Reading:
     faults: tuple[Fault, ...] = ()
     torn: bool = False
     size: int = 0
-
-
-def draft(
-    kind: Kind,
-    *,
-    chain: str,
-    handover: str = "",
-    hop: int = 0,
-    depth: int = 0,
-    sender: str = "",
-    receiver: str = "",
-    **data: Any,
-) -> Draft:
-    """An event to append; `data` must be JSON and already masked. Raises ValueError for a kind that is none."""
-    if kind not in _KINDS:
-        raise ValueError(f"unknown kind of event: {kind!r}")
-    return Draft(kind, chain, handover, hop, depth, sender, receiver, data)
 
 
 def canonical(obj: Any) -> str:
@@ -176,7 +105,7 @@ class Ledger:
         new_id: Callable[[str], str] = random_id,
     ) -> None:
         self.path = path
-        self._key = key
+        self.key = key
         self._clock = clock
         self._new_id = new_id
 
@@ -187,7 +116,7 @@ class Ledger:
         """
         try:
             with paths.reading(self.path), paths.open_read(self.path) as file:
-                return _Reader(self.path, self._key).read(file)
+                return _Reader(self.path, self.key).read(file)
         except FileNotFoundError:
             return Reading()
 
@@ -230,18 +159,21 @@ class Ledger:
         if wrong := _wrong(body):
             raise ValueError(f"not an event: {wrong}")
         sha = hashlib.sha256(_encoded(body)).hexdigest()
-        mac = _mac(self._key, sha)
+        mac = _mac(self.key, sha)
         line = _encoded({**body, "sha": sha, "mac": mac}) + b"\n"
         if len(line) > LINE_BYTES:
             raise paths.append_failed(self.path, f"an event of {len(line):,} bytes is over the limit of {LINE_BYTES:,}")
         return line, _event(json.loads(_encoded(body)), sha, mac, trusted=True)
 
 
-def snapshot(ledger: Ledger, prepared: Draft) -> Event:
-    """Record the `prepared` event: the snapshot of seed 001, before anything else of a handover is written."""
+def snapshot(ledger: Ledger, prepared: Draft, *, before: Sequence[Draft] = ()) -> tuple[Event, ...]:
+    """Record the `prepared` event: the snapshot of seed 001, before anything else of a handover is written.
+
+    `before` are events that belong to the same moment (superseded, decline_lifted); all are written at once.
+    """
     if prepared.kind != "prepared":
         raise ValueError(f"a snapshot is a prepared event, not {prepared.kind!r}")
-    return ledger.append((prepared,))[0]
+    return ledger.append((*before, prepared))
 
 
 def _encoded(obj: Json) -> bytes:
@@ -343,7 +275,7 @@ class _Reader:
 
     def __init__(self, path: Path, key: bytes) -> None:
         self._path = path
-        self._key = key
+        self.key = key
         self._events: list[Event] = []
         self._faults: list[Fault] = []
         self._more_faults = 0
@@ -375,7 +307,7 @@ class _Reader:
         return self._take_sealed(line, sealed)
 
     def _take_sealed(self, line: _Line, sealed: _Sealed) -> None:
-        trusted = hmac.compare_digest(_mac(self._key, sealed.sha), sealed.mac)
+        trusted = hmac.compare_digest(_mac(self.key, sealed.sha), sealed.mac)
         if not trusted:
             self._untrusted_left -= len(sealed.body)
             if self._untrusted_left < 0:

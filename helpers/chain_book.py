@@ -1,0 +1,190 @@
+"""A chain opened for reading and writing: ledger and briefing kept in step, under the folder's one lock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from usr.plugins.software_orchestrator.helpers import briefing_file, render
+from usr.plugins.software_orchestrator.helpers.chain import Chain, fold, packet_in
+from usr.plugins.software_orchestrator.helpers.config import Settings
+from usr.plugins.software_orchestrator.helpers.errors import RecordError
+from usr.plugins.software_orchestrator.helpers.event import Draft, Event, draft
+from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket
+from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder, topic_slug, write_gitignore
+from usr.plugins.software_orchestrator.helpers.ports import Ports
+from usr.plugins.software_orchestrator.helpers.state_store import Ledger, snapshot
+
+# Events that have an entry in a briefing: the handover itself and every way it comes back.
+BRIEFED = frozenset({"prepared", "done", "clarify", "rejected", "escalated", "failed", "cancelled"})
+
+
+class ChainBook:
+    """One chain while its folder's lock is held. `chain` is what the ledger says after the last write."""
+
+    def __init__(self, folder: HandoverFolder, chain_id: str, ports: Ports) -> None:
+        self.folder = folder
+        self.ledger = ledger_of(folder, chain_id, ports)
+        self._chain_id = chain_id
+        self._events = list(self.ledger.read().events)
+
+    @property
+    def exists(self) -> bool:
+        return bool(self._events)
+
+    @property
+    def chain(self) -> Chain:
+        return fold(self._chain_id, self._events)
+
+    def write(self, *drafts: Draft) -> tuple[Event, ...]:
+        """Append events; they are on the disk when this returns."""
+        written = self.ledger.append(drafts)
+        self._events.extend(written)
+        return written
+
+    def snapshot(self, prepared: Draft, *, before: tuple[Draft, ...] = ()) -> Event:
+        """The `prepared` event with what must stand before it, in one write, before the briefing is touched."""
+        written = snapshot(self.ledger, prepared, before=before)
+        self._events.extend(written)
+        return written[-1]
+
+    def brief(self, event: Event) -> briefing_file.Written:
+        """Append the entry of an event to its briefing, planned in the ledger first so that a crash can be healed.
+
+        Raises RecordError (append_failed); the ledger then holds a `refused` event that says so, when it can be written.
+        """
+        entry = entry_of(event)
+        packet = packet_in(event)
+        assert packet is not None
+        name = self.folder.briefing_name(packet.identity.receiver, packet.topic, event.time)
+        try:
+            plan = briefing_file.plan(self.folder, name, entry)
+            self.write(_about(event, "briefed", event=event.id, **plan.to_data()))
+            return briefing_file.append(self.folder, plan, entry)
+        except RecordError as error:
+            self.write(_about(event, "refused", code=error.code, why=error.message))
+            raise
+
+    def heal(self) -> None:
+        """Finish what a crash left: the entry of the last event that has one, exactly once."""
+        last = next((e for e in reversed(self._events) if e.trusted and (e.kind == "briefed" or _has_entry(e))), None)
+        if last is None:
+            return
+        if last.kind == "briefed":
+            plan = briefing_file.plan_from_data(self.folder, last.data)
+            if briefing_file.find(self.folder, plan) == "intact":
+                return
+            last = next((e for e in self._events if e.id == last.data.get("event")), None)
+        if last is not None:
+            self.brief(last)
+
+    def briefing_of(self, handover_id: str) -> Event | None:
+        """The newest `briefed` event of a handover's own entry."""
+        return next((e for e in reversed(self._events) if e.kind == "briefed" and e.handover == handover_id), None)
+
+    def unaccounted_bytes(self, name: str) -> int:
+        """How many bytes at the front of a briefing no ledger of the folder accounts for."""
+        ranges = sorted(
+            (int(event.data["offset"]), int(event.data["length"]))
+            for event in self._same_topic_events()
+            if event.trusted and event.kind == "briefed" and event.data.get("path") == name
+        )
+        known_until, unknown = 0, 0
+        for offset, length in ranges:
+            unknown += max(0, offset - known_until)
+            known_until = max(known_until, offset + length)
+        return unknown
+
+    def _same_topic_events(self) -> Iterator[Event]:
+        yield from self._events
+        packet = self.chain.newest
+        prefix = f"{topic_slug(packet.topic)}-" if packet else ""
+        for path in self.folder.ledgers() if prefix else ():
+            if path.name.startswith(prefix) and path != self.ledger.path:
+                yield from Ledger(path, self.ledger.key).read().events
+
+
+@contextmanager
+def opened(folder: HandoverFolder, chain_id: str, settings: Settings, ports: Ports) -> Iterator[ChainBook]:
+    """The chain, locked and healed. The folder must have been opened with `create`. Raises RecordError."""
+    write_gitignore(folder, settings.git_ignore)
+    with folder.lock(settings.lock_timeout_s):
+        book = ChainBook(folder, chain_id, ports)
+        book.heal()
+        yield book
+
+
+def ledger_of(folder: HandoverFolder, chain_id: str, ports: Ports) -> Ledger:
+    return Ledger(folder.ledger_path(chain_id), ports.key(), clock=ports.clock, new_id=ports.new_id)
+
+
+def chain_holding(folder: HandoverFolder, handover_id: str, ports: Ports) -> Chain | None:
+    """The chain that this handover belongs to, or None; the ids of ledgers that do not mention it are not folded."""
+    for path in folder.ledgers():
+        events = Ledger(path, ports.key()).read().events
+        if any(event.kind == "prepared" and event.trusted and event.handover == handover_id for event in events):
+            return fold(path.stem, events)
+    return None
+
+
+def peek(folder: HandoverFolder, chain_id: str, ports: Ports) -> Chain:
+    """The chain as it stands, without lock or repair."""
+    return fold(chain_id, ledger_of(folder, chain_id, ports).read().events)
+
+
+def entry_of(event: Event) -> bytes:
+    """The briefing entry of an event: its bytes depend on the event alone, so that healing writes the same again."""
+    packet = packet_in(event)
+    assert packet is not None
+    created = f"{event.time[:10]} {event.time[11:16]} UTC"
+    if event.kind == "prepared":
+        body = render.entry_body(packet, travelled(event), created=created)
+    else:
+        body = render.note_body(packet, event.kind, event.data.get("note", {}), created=created)
+    return briefing_file.seal(packet.identity.handover_id, body)
+
+
+def travelled(event: Event) -> str:
+    """What of the packet went into the stage-1 package, as lines of trusted text."""
+    data = event.data
+    lines = [f"{data['delivered']} of {data['estimated']} tokens (limit {data['limit']}), {data['turns']} recent turns"]
+    return "".join(f"{line}\n" for line in (*lines, *(f"left out: {item}" for item in data["omitted"])))
+
+
+def without_turns(event: Event) -> Event:
+    """The same event as if no turns had travelled."""
+    packet = {**event.data["packet"], "recent_turns": []}
+    return replace(event, data={**event.data, "packet": packet})
+
+
+def about(packet: HandoverPacket, kind: str, /, **data: object) -> Draft:
+    """A draft about a handover: every place is filled from the packet's identity."""
+    identity = packet.identity
+    return draft(
+        kind,
+        chain=identity.chain_id,
+        handover=identity.handover_id,
+        hop=identity.hop,
+        depth=identity.depth,
+        sender=identity.sender,
+        receiver=identity.receiver,
+        **data,
+    )
+
+
+def _about(event: Event, kind: str, /, **data: object) -> Draft:
+    return draft(
+        kind,
+        chain=event.chain,
+        handover=event.handover,
+        hop=event.hop,
+        depth=event.depth,
+        sender=event.sender,
+        receiver=event.receiver,
+        **data,
+    )
+
+
+def _has_entry(event: Event) -> bool:
+    return event.kind in BRIEFED and event.data.get("packet") is not None

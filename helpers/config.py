@@ -1,0 +1,67 @@
+"""The settings, checked. Every default stands once, in `default_config.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from usr.plugins.software_orchestrator.helpers.errors import SettingsError
+from usr.plugins.software_orchestrator.helpers.roster import Roster, build
+
+MAX_TOKENS = 1_000_000
+
+
+class Settings(BaseModel):
+    """All settings of the plugin; units and effects are told in `default_config.yaml`."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    max_context_tokens: int = Field(gt=0, le=MAX_TOKENS)
+    include_recent_turns: int = Field(ge=0, le=1000)
+    full_history_max_tokens: int = Field(gt=0, le=MAX_TOKENS)
+    max_handover_depth: int = Field(ge=1, le=20)
+    max_handovers_per_chain: int = Field(ge=1, le=1000)
+    max_refusals_in_a_row: int = Field(ge=1, le=100)
+    handback_note_tokens: int = Field(ge=50, le=MAX_TOKENS)
+    summary_warning_tokens: int = Field(gt=0, le=MAX_TOKENS)
+    default_return_condition: str
+    lock_timeout_s: float = Field(gt=0, le=60)
+    sla_queue_minutes: float = Field(gt=0)
+    chain_sla_minutes: float = Field(gt=0)
+    git_ignore: Literal["chains", "all", "none"]
+    transcript_log: bool
+    transcript_log_max_mb: float = Field(gt=0)
+    roster: Roster
+
+
+def settings(defaults: Mapping[str, Any], *layers: Mapping[str, Any]) -> Settings:
+    """Defaults overlaid by each layer, later ones first in line.
+
+    A layer's `roster` is the whole allow-list: an entry left out is removed; fields left out of an entry that ships come
+    from the shipped one. Raises SettingsError naming the setting.
+    """
+    merged = dict(defaults)
+    for layer in layers:
+        merged.update({key: value for key, value in layer.items() if value is not None})
+    merged["roster"] = build(_with_shipped_fields(merged.get("roster"), defaults.get("roster")))
+    try:
+        return Settings.model_validate(merged)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise SettingsError(
+            f"setting {'.'.join(map(str, first['loc']))}: {first['msg']}, got {str(first['input'])[:60]!r}",
+            "default_config.yaml tells unit and range of every setting",
+        ) from error
+
+
+def _with_shipped_fields(roster: Any, shipped: Any) -> Any:
+    if not isinstance(roster, Mapping) or not isinstance(shipped, Mapping):
+        return roster
+    return {
+        profile: {**shipped[profile], **(fields or {})}
+        if profile in shipped and isinstance(fields, Mapping | None)
+        else fields
+        for profile, fields in roster.items()
+    }

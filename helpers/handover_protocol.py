@@ -1,0 +1,401 @@
+"""The handover, from a sloppy call to a recorded, bounded package. Read this first.
+
+Three memory-protection rules (seed 001) are checked here by name: `check_source_untouched`, `check_append_only` and
+`check_no_turns`. The way back, from a specialist's verdict to its superior, is `reply_protocol`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from usr.plugins.software_orchestrator.helpers import budget, inherit, policy, render, resources
+from usr.plugins.software_orchestrator.helpers.briefing_file import Written
+from usr.plugins.software_orchestrator.helpers.chain import Chain, Handover
+from usr.plugins.software_orchestrator.helpers.chain_book import (
+    ChainBook,
+    about,
+    chain_holding,
+    entry_of,
+    opened,
+    peek,
+    without_turns,
+)
+from usr.plugins.software_orchestrator.helpers.config import Settings
+from usr.plugins.software_orchestrator.helpers.errors import HandoverError, MemoryRuleError, RefusedError, RequestError
+from usr.plugins.software_orchestrator.helpers.event import draft
+from usr.plugins.software_orchestrator.helpers.packet import Authority, HandoverPacket, Identity, Turn
+from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder, artifact_facts
+from usr.plugins.software_orchestrator.helpers.policy import Sender
+from usr.plugins.software_orchestrator.helpers.ports import Caller, Ports, utc
+from usr.plugins.software_orchestrator.helpers.request import HandoverRequest, parse
+from usr.plugins.software_orchestrator.helpers.roster import Specialist
+from usr.plugins.software_orchestrator.helpers.state_store import canonical
+
+# What does not make a call another call (DESIGN.md, "A second call").
+NOT_IN_FINGERPRINT = frozenset(
+    {"start", "max_context_tokens", "include_recent_turns", "overflow", "handover_reason", "project_root", "warnings"}
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A handover that may be recorded: its packet, and the package made from it."""
+
+    request: HandoverRequest
+    specialist: Specialist
+    built: inherit.Built
+    package: budget.Package
+    estimated_tokens: int
+    token_counter: str
+    warnings: tuple[str, ...]
+    supersedes: Handover | None = None
+
+    @property
+    def packet(self) -> HandoverPacket:
+        return self.built.packet
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A handover that is recorded and ready to be started; `repeated` when the same call had prepared it before."""
+
+    plan: Plan
+    briefing: Written
+    state: str = "prepared"
+    repeated: bool = False
+
+    @property
+    def packet(self) -> HandoverPacket:
+        return self.plan.packet
+
+
+def prepare(args: Mapping[Any, Any], caller: Caller, settings: Settings, ports: Ports) -> Prepared:
+    """Check a call, build its packet and package, and record them: ledger first, then briefing.
+
+    Raises HandoverError. A refused call makes no file; a ledger that exists gets a `refused` event.
+    """
+    request = parse(args, settings, mask=ports.mask, project_root=caller.project_root)
+    return prepare_request(request, caller, settings, ports)
+
+
+def prepare_request(request: HandoverRequest, caller: Caller, settings: Settings, ports: Ports) -> Prepared:
+    """`prepare` for arguments that are understood already."""
+    folder, chain_id = place(request, caller, ports)
+    try:
+        rehearse(request, caller, peek(folder, chain_id, ports), settings, folder, ports)
+        with opened(HandoverFolder.open(str(folder.root), create=True), chain_id, settings, ports) as book:
+            resume(book, caller)
+            found = plan(request, caller, book.chain, settings, folder, ports)
+            return again(book, found) if isinstance(found, Prepared) else record(book, found, caller)
+    except (RefusedError, RequestError) as error:
+        note_refusal(folder, chain_id, error, caller, settings, ports)
+        raise
+
+
+def place(request: HandoverRequest, caller: Caller, ports: Ports) -> tuple[HandoverFolder, str]:
+    """Where the chain is kept: inside a handover it is that handover's chain, whatever the arguments say."""
+    folder = HandoverFolder.open(caller.project_root if caller.inside and caller.project_root else request.project_root)
+    if not (caller.inside or caller.continues):
+        return folder, folder.chain_id(request.topic, caller.chat_id)
+    chain = chain_holding(folder, caller.inside or caller.continues, ports)
+    if chain is None:
+        raise RefusedError(
+            f"no handover {caller.inside or caller.continues} is recorded in {folder.path}", "check the id", "nothing_open"
+        )
+    return folder, chain.id
+
+
+def rehearse(
+    request: HandoverRequest, caller: Caller, chain: Chain, settings: Settings, folder: HandoverFolder, ports: Ports
+) -> None:
+    """Plan on a chain that has no ledger yet, so that a refusal comes before any folder or file is made."""
+    if not chain.handovers:
+        plan(request, caller, chain, settings, folder, ports)
+
+
+def plan(
+    request: HandoverRequest, caller: Caller, chain: Chain, settings: Settings, folder: HandoverFolder, ports: Ports
+) -> Plan | Prepared:
+    """The handover that this call means, or the one that it repeats. Decides and shapes; writes nothing."""
+    specialist = settings.roster.find(request.specialist_profile)
+    sender = sender_of(chain, caller)
+    check_sender(sender, caller, specialist, settings)
+    policy.check_stop(chain)
+    policy.check_goal(chain, sender, request.goal)
+    call = policy.second_call(chain, sender, specialist.profile, fingerprint(request))
+    if call in ("repeat", "repeat_open"):
+        return repeated(request, specialist, chain, folder, ports)
+    policy.check_depth(chain, sender, settings)
+    if call == "new":
+        policy.check_hops(chain, settings)
+    built = build(request, specialist, sender, caller, chain, folder, ports)
+    check_packet(built.packet, specialist, caller, chain, settings)
+    planned = packaged(request, specialist, built, folder, ports, notices=notices(chain))
+    old = chain.newest_to(specialist.profile) if call == "supersede" else None
+    return replace(planned, supersedes=old, warnings=(*planned.warnings, *advice(built.packet, settings, ports)))
+
+
+def sender_of(chain: Chain, caller: Caller) -> Sender:
+    return Sender(caller.sender, chain.find(caller.inside) if caller.inside else None)
+
+
+def check_sender(sender: Sender, caller: Caller, specialist: Specialist, settings: Settings) -> None:
+    """Who hands over is who works in the handover, and may hand over along the graph. Raises RefusedError."""
+    if sender.inside and not caller.continues and sender.inside.receiver != sender.profile:
+        raise RefusedError(
+            f"{sender.profile} does not work in {sender.inside.id}, {sender.inside.receiver} does", "name the right sender", "graph"
+        )
+    policy.check_route(settings.roster, sender.profile, specialist)
+
+
+def build(
+    request: HandoverRequest,
+    specialist: Specialist,
+    sender: Sender,
+    caller: Caller,
+    chain: Chain,
+    folder: HandoverFolder,
+    ports: Ports,
+) -> inherit.Built:
+    """The packet: what the chain holds, what the call adds, who hands what to whom, and what the receiver may do."""
+    identity = Identity(
+        handover_id=ports.new_id("ho"),
+        chain_id=chain.id,
+        hop=chain.next_hop,
+        parent=caller.inside,
+        depth=sender.depth(chain),
+        sender=sender.profile,
+        receiver=specialist.profile,
+        created_at=utc(ports.clock()),
+    )
+    evidence = inherit.Evidence(
+        since=lambda hop: caller.said_since(chain.said_by(hop)),
+        when=chain.time_of,
+        lifts=caller.lifts,
+        artifact=lambda path: _facts(folder, path),
+    )
+    built = inherit.merge(chain.newest, request, identity, evidence)
+    turns, told = turns_of(request, caller)
+    authority, widened = inherit.narrowed(giver(chain, sender, caller, specialist), request.authority)
+    packet = built.packet.model_copy(
+        update={
+            "topic": sender.inside.packet.topic if sender.inside else request.topic,
+            "summary": request.summary,
+            "user_state": request.user_state,
+            "recent_turns": turns,
+            "next_action": request.next_action,
+            "return_condition": request.return_condition,
+            "handover_reason": request.handover_reason,
+            "authority": authority,
+        }
+    )
+    warnings = [*request.warnings, *built.warnings]
+    warnings += [f"{told} of the recent turns stand word for word in the summary and travel once"] if told else []
+    warnings += [f"authority narrowed: {', '.join(widened)} is not {sender.profile}'s to give"] if widened else []
+    return replace(built, packet=packet, warnings=tuple(warnings), widened=widened)
+
+
+def turns_of(request: HandoverRequest, caller: Caller) -> tuple[tuple[Turn, ...], int]:
+    """The newest turns that travel, and how many of them the summary told already."""
+    wanted = request.include_recent_turns
+    given = request.recent_turns if request.recent_turns is not None else caller.turns(wanted)
+    newest = given[max(0, len(given) - wanted) :] if wanted else ()
+    cleaned = tuple(Turn(role=turn.role or "user", text=turn.text) for turn in newest)
+    return inherit.told_once(cleaned, request.summary)
+
+
+def giver(chain: Chain, sender: Sender, caller: Caller, specialist: Specialist) -> Authority:
+    """Whose authority bounds the receiver's: the sender's own, and at the root what the roster's entry says."""
+    last = chain.find(caller.continues) or sender.inside
+    return last.packet.authority if last else specialist.authority
+
+
+def check_packet(packet: HandoverPacket, specialist: Specialist, caller: Caller, chain: Chain, settings: Settings) -> None:
+    """Before responsibility may move: something new, and all that the receiver insists on. Raises RefusedError."""
+    newest = chain.newest_to(specialist.profile)
+    news = inherit.news(packet, newest.latest) if newest else ("first",)
+    if last := chain.find(caller.continues):
+        policy.check_leg(chain, settings.roster, last, specialist, news)
+    else:
+        policy.check_news(chain, specialist.profile, news)
+    policy.check_required(packet, specialist)
+
+
+def packaged(
+    request: HandoverRequest,
+    specialist: Specialist,
+    built: inherit.Built,
+    folder: HandoverFolder,
+    ports: Ports,
+    *,
+    notices: tuple[str, ...] = (),
+    artifact_status: Mapping[str, str] | None = None,
+) -> Plan:
+    """The text for the specialist: all that was asked to travel, fitted into the limit when it is larger."""
+    packet, counter = built.packet, ports.counter()
+    path = briefing_path(folder, packet)
+
+    def parts(title_chars: int) -> tuple[render.Part, ...]:
+        return render.package_parts(
+            packet,
+            head=resources.text("package_head"),
+            foot=f"briefing: {path}\n{resources.text('package_foot')}",
+            notices=notices,
+            title_chars=title_chars,
+            artifact_status=artifact_status,
+        )
+
+    package = budget.whole(parts(render.TITLE_CHARS), counter.count)
+    estimated = package.tokens
+    if estimated > request.max_context_tokens and request.overflow == "fit":
+        package = fitted(parts, request.max_context_tokens, counter.count)
+    return Plan(request, specialist, built, package, estimated, counter.name, built.warnings)
+
+
+def fitted(parts: Callable[[int], tuple[render.Part, ...]], limit_tokens: int, count: budget.Count) -> budget.Package:
+    """The package within the limit, with shorter titles of decisions where only those fit."""
+    where = {"Recent turns": "request_full_history gives them"}
+    for title_chars in (render.TITLE_CHARS, 40, 24):
+        try:
+            return budget.fit(parts(title_chars), limit_tokens, count, lambda section: where.get(section, "the briefing has all of it"))
+        except RequestError as error:
+            refusal = error
+    raise refusal
+
+
+def record(book: ChainBook, planned: Plan, caller: Caller) -> Prepared:
+    """Snapshot, then briefing: from the snapshot on a crash loses nothing."""
+    request, packet, package = planned.request, planned.packet, planned.package
+    before = [about(packet, "decline_lifted", **asdict(lift)) for lift in planned.built.lifts]
+    if planned.supersedes:
+        before.append(about(planned.supersedes.packet, "superseded", by=packet.identity.handover_id))
+    if planned.built.widened:
+        before.append(about(packet, "refused", code="authority", asked=list(planned.built.widened)))
+    snapshot = book.snapshot(
+        about(
+            packet,
+            "prepared",
+            packet=packet.to_json(),
+            fingerprint=fingerprint(request),
+            person_messages=caller.person_count,
+            answers=request.answers,
+            continues=caller.continues,
+            limit=request.max_context_tokens,
+            overflow=request.overflow,
+            estimated=planned.estimated_tokens,
+            delivered=package.tokens,
+            omitted=list(package.omitted),
+            turns=len(packet.recent_turns),
+            token_counter=planned.token_counter,
+        ),
+        before=tuple(before),
+    )
+    check_no_turns(entry_of(snapshot), entry_of(without_turns(snapshot)))
+    written = book.brief(snapshot)
+    foreign = book.unaccounted_bytes(written.path.name)
+    warnings = planned.warnings + ((f"{foreign:,} bytes of the briefing were not written by this installation",) if foreign else ())
+    return Prepared(replace(planned, warnings=warnings), written)
+
+
+def repeated(
+    request: HandoverRequest, specialist: Specialist, chain: Chain, folder: HandoverFolder, ports: Ports
+) -> Prepared:
+    """The handover that was prepared, or is under way, by the same call."""
+    found = chain.newest_to(specialist.profile)
+    assert found is not None
+    planned = packaged(request, specialist, inherit.Built(found.packet), folder, ports, notices=notices(chain))
+    path = briefing_path(folder, found.packet)
+    return Prepared(planned, Written(path, True, False, 0), state=found.state, repeated=True)
+
+
+def again(book: ChainBook, prepared: Prepared) -> Prepared:
+    """The same handover as its briefing stands now; nothing is written."""
+    path = prepared.briefing.path
+    return replace(prepared, briefing=Written(path, True, False, path.stat().st_size))
+
+
+def resume(book: ChainBook, caller: Caller) -> None:
+    """Lift the chain's stop when the person wrote since, or says so on the command line."""
+    chain = book.chain
+    if chain.stop and (caller.resume or caller.person_count > chain.stop_mark):
+        by = "command line" if caller.resume else "person"
+        book.write(draft("resumed", chain=chain.id, sender=caller.sender, by=by))
+
+
+def note_refusal(
+    folder: HandoverFolder, chain_id: str, error: HandoverError, caller: Caller, settings: Settings, ports: Ports
+) -> None:
+    """Record a refusal where a ledger exists; one that stops the chain also as `escalated`, once."""
+    if not folder.ledger_path(chain_id).exists():
+        return
+    with opened(folder, chain_id, settings, ports) as book:
+        events = [draft("refused", chain=chain_id, sender=caller.sender, code=error.code, why=error.message)]
+        if isinstance(error, RefusedError) and error.stops and not book.chain.stop:
+            events.append(
+                draft("escalated", chain=chain_id, sender=caller.sender, why=error.stops, person_messages=caller.person_count)
+            )
+        book.write(*events)
+
+
+def notices(chain: Chain) -> tuple[str, ...]:
+    """What the receiver must know about the record itself."""
+    if not chain.foreign:
+        return ()
+    return (f"{chain.foreign} events in this chain's ledger are not this installation's; nothing of them was used.",)
+
+
+def advice(packet: HandoverPacket, settings: Settings, ports: Ports) -> tuple[str, ...]:
+    """What would have made the handover better; it travels all the same."""
+    found = []
+    if not (packet.goal or packet.summary or packet.decisions):
+        found.append("cold handover: no goal, summary or decisions; the specialist will have to ask")
+    if (tokens := ports.counter().count(packet.summary)) > settings.summary_warning_tokens:
+        found.append(
+            f"the summary has {tokens} tokens, {settings.summary_warning_tokens} are recommended: put what must survive into fields"
+        )
+    return tuple(found)
+
+
+def briefing_path(folder: HandoverFolder, packet: HandoverPacket) -> Path:
+    name = folder.briefing_name(packet.identity.receiver, packet.topic, packet.identity.created_at)
+    return folder.briefing_path(name)
+
+
+def fingerprint(request: HandoverRequest) -> str:
+    """What makes two calls the same: sha256 of the understood arguments without `NOT_IN_FINGERPRINT`."""
+    given = {name: value for name, value in asdict(request).items() if name not in NOT_IN_FINGERPRINT}
+    return hashlib.sha256(canonical({**given, "recent_turns": _plain(request.recent_turns)}).encode()).hexdigest()
+
+
+def _plain(turns: tuple[Turn, ...] | None) -> list[list[str]] | None:
+    return None if turns is None else [[turn.role, turn.text] for turn in turns]
+
+
+def _facts(folder: HandoverFolder, path: str) -> tuple[str, int | None]:
+    facts = artifact_facts(folder.root, path)
+    return facts.sha256, facts.size
+
+
+# the memory-protection rules (seed 001)
+
+
+def check_source_untouched(before: str, after: str) -> None:
+    """Compaction makes a new text and changes nothing stored, also while a specialist runs; both are hashes of the source."""
+    if before != after:
+        raise MemoryRuleError("a text was made and what it was made from changed")
+
+
+def check_append_only(before: bytes, after: bytes) -> None:
+    """Nothing on disk is overwritten: the file still begins with what it held before."""
+    if not after.startswith(before):
+        raise MemoryRuleError("a record was changed instead of appended to")
+
+
+def check_no_turns(entry: bytes, entry_without_turns: bytes) -> None:
+    """A briefing is no chat log: an entry is the same whether or not turns travelled."""
+    if entry != entry_without_turns:
+        raise MemoryRuleError("a briefing entry depends on the turns of the chat")

@@ -1,0 +1,344 @@
+"""What the chain holds and what a call adds, made into the next packet. Nothing that was said before is dropped.
+
+Seed 000: state accumulates and is not rewritten by each hop; `declined` is a value, not an absence; a summary never stands in
+for a field.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, get_args
+
+from pydantic import JsonValue
+
+from usr.plugins.software_orchestrator.helpers.errors import RequestError
+from usr.plugins.software_orchestrator.helpers.packet import (
+    Artifact,
+    Authority,
+    Decision,
+    DecisionStatus,
+    Flag,
+    HandoverPacket,
+    Identity,
+    OpenQuestion,
+    RejectedPath,
+    StateField,
+    Turn,
+)
+
+_SHORTEST_PROOF = 8  # characters of a verbatim quote; a shorter one must be the person's whole message
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the rules about declines need to know.
+
+    `since(hop)` gives what the person wrote after that hop, `when(hop)` its time; `lifts` are fields the person at the command
+    line lifts; `artifact` gives sha256 and size of a referenced file.
+    """
+
+    since: Callable[[int], Sequence[str]] = lambda hop: ()
+    when: Callable[[int], str] = lambda hop: ""
+    lifts: tuple[str, ...] = ()
+    artifact: Callable[[str], tuple[str, int | None]] = lambda path: ("", None)
+
+
+@dataclass(frozen=True)
+class Lift:
+    """A decline the person took back."""
+
+    field: str
+    verbatim: str
+    by: str
+
+
+@dataclass(frozen=True)
+class Built:
+    """A packet, what its maker should know, declines that were lifted, and authority that was asked for in vain."""
+
+    packet: HandoverPacket
+    warnings: tuple[str, ...] = ()
+    lifts: tuple[Lift, ...] = ()
+    widened: tuple[str, ...] = ()
+
+
+def merge(previous: HandoverPacket | None, given: Any, identity: Identity, evidence: Evidence) -> Built:
+    """The packet of this hop from the newest packet of the chain and what was given (a request or a reply).
+
+    `given` has the packet's field names; lists of items are mappings. Authority is the caller's to set. Raises RequestError for
+    a decision status that does not exist.
+    """
+    base = previous or HandoverPacket(identity=identity, topic="")
+    owner = identity.sender
+    state, warnings, lifts = merge_state(base.state, given.state, owner=owner, hop=identity.hop, evidence=evidence)
+    decisions, decision_warnings = merge_decisions(base.decisions, given.decisions, owner)
+    packet = base.model_copy(
+        update={
+            "identity": identity,
+            "goal": getattr(given, "goal", "") or base.goal,
+            "acceptance_criteria": getattr(given, "acceptance_criteria", ()) or base.acceptance_criteria,
+            "decisions": decisions,
+            "artifacts": merge_artifacts(base.artifacts, given.artifacts, evidence.artifact),
+            "rejected_paths": _added(base.rejected_paths, (RejectedPath(**item) for item in given.rejected_paths), "what"),
+            "open_questions": merge_questions(base.open_questions, given.open_questions, state),
+            "state": state,
+            "flags": _added(base.flags, (Flag(**item) for item in given.flags), "text"),
+            "sections_done": tuple(dict.fromkeys((*base.sections_done, *given.sections_done))),
+            "notes": tuple(dict.fromkeys((*base.notes, *given.notes))),
+            "stopped_at": given.stopped_at or base.stopped_at,
+        }
+    )
+    return Built(packet, (*warnings, *decision_warnings), lifts)
+
+
+def merge_state(
+    before: Sequence[StateField], given: Iterable[Mapping[str, Any]], *, owner: str, hop: int, evidence: Evidence
+) -> tuple[tuple[StateField, ...], tuple[str, ...], tuple[Lift, ...]]:
+    """Carried fields after a hop. A decline stays unless the person lifted it; a blank never replaces anything."""
+    fields = {item.field: item for item in before}
+    warnings: list[str] = []
+    lifts: list[Lift] = []
+    for item in given:
+        new = StateField(**{**item, "owner": item.get("owner") or owner, "hop": hop})
+        old = fields.get(new.field)
+        if old is None:
+            kept, warning = _first(new)
+        elif old.status == "declined":
+            kept, warning, lift = _after_decline(old, new, evidence)
+            lifts += [lift] if lift else []
+        else:
+            kept, warning = _over(old, new)
+        if kept is not None:
+            fields[new.field] = kept
+        warnings += [warning] if warning else []
+    return tuple(fields.values()), tuple(warnings), tuple(lifts)
+
+
+def blank(value: JsonValue) -> bool:
+    return value is None or value == [] or value == {} or (isinstance(value, str) and not value.strip())
+
+
+def _first(new: StateField) -> tuple[StateField | None, str]:
+    if new.status in ("answered", "volunteered") and blank(new.value):
+        return None, f"state field {new.field} came without a value and was left out"
+    return new, ""
+
+
+def _over(old: StateField, new: StateField) -> tuple[StateField, str]:
+    """A real answer or a decline replaces; a blank or a skip does not replace a value."""
+    if new.status == "declined":
+        return new, ""
+    if new.status in ("answered", "volunteered") and not blank(new.value):
+        words = new.verbatim or (old.verbatim if old.value == new.value else "")
+        return new.model_copy(update={"verbatim": words}), ""
+    if old.status in ("answered", "volunteered"):
+        return old, f"state field {new.field} keeps its value from hop {old.hop}: what came was {new.status} without a value"
+    return (new, "") if new.status.startswith("skipped") else (old, f"state field {new.field} came without a value")
+
+
+def _after_decline(old: StateField, new: StateField, evidence: Evidence) -> tuple[StateField, str, Lift | None]:
+    if new.status == "declined":
+        return old.model_copy(update={"verbatim": old.verbatim or new.verbatim}), "", None
+    if new.status == "answered" and not blank(new.value):
+        if old.field in evidence.lifts:
+            return new, "", Lift(old.field, new.verbatim, "command line")
+        if said(new.verbatim, evidence.since(old.hop)):
+            return new, "", Lift(old.field, new.verbatim, "person")
+    when = evidence.when(old.hop)
+    return (
+        old,
+        f"state field {old.field} stays declined (told by {old.owner} at hop {old.hop}{', ' + when if when else ''}); only the person"
+        " lifts it: send status answered with value and verbatim, their own words written since",
+        None,
+    )
+
+
+def said(verbatim: str, messages: Iterable[str]) -> bool:
+    """Whether the person wrote these words: in a message, or as the whole of it where they are very few."""
+    words = _plain(verbatim)
+    if not words:
+        return False
+    return any(words == _plain(text) or (len(words) >= _SHORTEST_PROOF and words in _plain(text)) for text in messages)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def merge_decisions(
+    before: Sequence[Decision], given: Iterable[Mapping[str, Any]], owner: str
+) -> tuple[tuple[Decision, ...], tuple[str, ...]]:
+    """Decisions after a hop, in the order they were made. A newer version leaves the older one listed as superseded."""
+    decisions = list(before)
+    warnings: list[str] = []
+    for item in given:
+        _check_status(item)
+        old = _same_decision(decisions, item)
+        if old is None:
+            new = _new_decision(decisions, item, owner)
+        else:
+            new = _next_version(old, item, owner)
+            if new == old:
+                continue
+            index = decisions.index(old)
+            if new.version == old.version:
+                decisions[index] = new
+                continue
+            decisions[index] = old.model_copy(update={"status": "superseded"})
+        decisions.append(new)
+        warnings += _supersede(decisions, new)
+    return tuple(decisions), tuple(warnings)
+
+
+def _check_status(item: Mapping[str, Any]) -> None:
+    status = item.get("status")
+    if status and str(status).lower() not in get_args(DecisionStatus):
+        raise RequestError(f'decision status "{str(status)[:40]}" does not exist', "use one of: " + ", ".join(get_args(DecisionStatus)))
+
+
+def _same_decision(decisions: Sequence[Decision], item: Mapping[str, Any]) -> Decision | None:
+    wanted, words = str(item.get("id") or ""), _plain(item["text"])
+    newest = reversed(decisions)
+    if wanted:
+        return next((old for old in newest if old.id == wanted), None)
+    return next((old for old in newest if _plain(old.text) == words and old.status != "superseded"), None)
+
+
+def _new_decision(decisions: Sequence[Decision], item: Mapping[str, Any], owner: str) -> Decision:
+    number = 1 + max((int(found[1]) for old in decisions if (found := re.fullmatch(r"d(\d{1,6})", old.id))), default=0)
+    return _decision(item, id=str(item.get("id") or f"d{number}"), owner=owner, version=_version(item, 1))
+
+
+def _next_version(old: Decision, item: Mapping[str, Any], owner: str) -> Decision:
+    """The same decision with what is new about it; other words make a new version."""
+    version = _version(item, old.version)
+    if _plain(item["text"]) != _plain(old.text):
+        version = max(version, old.version + 1)
+    filled: dict[str, Any] = {"status": old.status if version == old.version else "active", **{k: v for k, v in item.items() if v}}
+    if version == old.version:
+        filled = {**old.model_dump(), **filled, "text": old.text}
+    return _decision(filled, id=old.id, owner=filled.get("owner") or owner, version=max(version, old.version))
+
+
+def _decision(item: Mapping[str, Any], *, id: str, owner: str, version: int) -> Decision:
+    known = {key: value for key, value in item.items() if key in Decision.model_fields and value}
+    known["status"] = str(known.get("status", "active")).lower()
+    return Decision.model_validate({**known, "id": id, "owner": known.get("owner") or owner, "version": version})
+
+
+def _version(item: Mapping[str, Any], default: int) -> int:
+    digits = re.sub(r"\D", "", str(item.get("version") or ""))[:6]
+    return int(digits) if digits else default
+
+
+def _supersede(decisions: list[Decision], new: Decision) -> list[str]:
+    if not new.supersedes or new.supersedes == new.id:
+        return []
+    for index, old in enumerate(decisions):
+        if old.id == new.supersedes and old.status == "active":
+            decisions[index] = old.model_copy(update={"status": "superseded"})
+            return []
+    return [f"decision {new.id} supersedes {new.supersedes}, which is not an active decision of this chain"]
+
+
+def merge_artifacts(
+    before: Sequence[Artifact], given: Iterable[Mapping[str, Any]], facts: Callable[[str], tuple[str, int | None]]
+) -> tuple[Artifact, ...]:
+    """Artifacts by path; one that is named again is recorded as it is now."""
+    found = {item.path: item for item in before}
+    for item in given:
+        path = item["path"]
+        sha256, size = facts(path)
+        old = found.get(path)
+        found[path] = Artifact(
+            path=path,
+            kind=item.get("kind") or (old.kind if old else ""),
+            version=str(item.get("version") or (old.version if old else "")),
+            sha256=sha256,
+            size=size,
+        )
+    return tuple(found.values())
+
+
+def merge_questions(
+    before: Sequence[OpenQuestion], given: Iterable[Mapping[str, Any]], state: Sequence[StateField]
+) -> tuple[OpenQuestion, ...]:
+    """Questions nobody has answered: those whose field now has a value, or was declined, are gone."""
+    questions = list(before)
+    for item in given:
+        if any(_plain(old.text) == _plain(item["text"]) for old in questions):
+            continue
+        used = {old.id for old in questions}
+        number = next(n for n in range(1, len(used) + 2) if f"q{n}" not in used)
+        identifier = str(item.get("id") or "")
+        questions.append(
+            OpenQuestion(
+                id=identifier if identifier and identifier not in used else f"q{number}",
+                text=item["text"],
+                field=item.get("field") or "",
+            )
+        )
+    settled = {item.field for item in state if item.status in ("answered", "declined", "volunteered")}
+    return tuple(item for item in questions if item.field not in settled and item.id not in settled)
+
+
+def _added(before: Sequence[T], new: Iterable[T], key: str) -> tuple[T, ...]:
+    """The list with new items at its end; one that says the same again replaces the old one where it stands."""
+    found = {_plain(getattr(item, key)): item for item in before}
+    for item in new:
+        name = _plain(getattr(item, key))
+        if name not in found or item != type(item)(**{key: getattr(item, key)}):  # type: ignore[call-arg]
+            found[name] = item
+    return tuple(found.values())
+
+
+def told_once(turns: Sequence[Turn], summary: str) -> tuple[tuple[Turn, ...], int]:
+    """The turns that the summary does not already tell word for word, each once; and how many were left out."""
+    lines = {_plain(line) for line in summary.split("\n")}
+    whole = _plain(summary)
+    kept: list[Turn] = []
+    for turn in turns:
+        words = _plain(turn.text)
+        told = words in lines or f"{turn.role}: {words}" in lines or (len(words) >= 20 and words in whole)
+        if not told and (not kept or kept[-1] != turn):
+            kept.append(turn)
+    return tuple(kept), len(turns) - len(kept)
+
+
+def narrowed(giver: Authority | None, asked: Mapping[str, Sequence[str]] | None) -> tuple[Authority, tuple[str, ...]]:
+    """What the receiver may do, never more than its giver (None: unrestricted); and what was asked for in vain."""
+    limit = giver or Authority()
+    granted = tuple(asked.get("granted", ())) if asked else ()
+    denied = tuple(dict.fromkeys((*limit.denied, *(asked.get("denied", ()) if asked else ()))))
+    allowed = granted or limit.granted
+    if limit.granted:
+        allowed = tuple(item for item in granted if item in limit.granted) or limit.granted
+    refused = tuple(item for item in granted if item not in allowed or item in limit.denied)
+    return Authority(granted=tuple(item for item in allowed if item not in denied), denied=denied), refused
+
+
+def news(packet: HandoverPacket, before: HandoverPacket) -> tuple[str, ...]:
+    """What the packet holds that the earlier one to the same receiver did not, named; () when nothing is new."""
+    found = []
+    if {(d.id, d.version, d.status, _plain(d.text)) for d in packet.decisions} - {
+        (d.id, d.version, d.status, _plain(d.text)) for d in before.decisions
+    }:
+        found.append("decisions")
+    if any(field not in [_unhopped(old) for old in before.state] for field in map(_unhopped, packet.state)):
+        found.append("state")
+    if {(a.path, a.sha256, a.size, a.version) for a in packet.artifacts} - {(a.path, a.sha256, a.size, a.version) for a in before.artifacts}:
+        found.append("artifacts")
+    if {q.text for q in packet.open_questions} - {q.text for q in before.open_questions}:
+        found.append("open_questions")
+    if {_plain(p.what) for p in packet.rejected_paths} - {_plain(p.what) for p in before.rejected_paths}:
+        found.append("rejected_paths")
+    if packet.summary.strip() and _plain(packet.summary) != _plain(before.summary):
+        found.append("summary")
+    return tuple(found)
+
+
+def _unhopped(field: StateField) -> StateField:
+    return field.model_copy(update={"hop": 0, "owner": ""})

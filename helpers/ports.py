@@ -1,0 +1,57 @@
+"""What the flow needs from outside: who calls, and the few things that are not pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from usr.plugins.software_orchestrator.helpers.masking import Mask
+from usr.plugins.software_orchestrator.helpers.packet import Turn
+from usr.plugins.software_orchestrator.helpers.tokens import TokenCounter
+
+ORCHESTRATOR = "a0_software_orchestrator"
+COMMAND_LINE = "cli"
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who calls, from which chat.
+
+    `inside` is the handover the caller works in ("" for the orchestrator), `continues` the leg after which the work moves on
+    by itself. `person_count` is how many messages the person has
+    written in this chat, `person_messages` the newest of them (all that are still known), oldest first. `turns(n)` gives the
+    last n turns of the chat, for a call that sends none. `resume` and `lifts` are what only a person at the command line says.
+    """
+
+    chat_id: str = COMMAND_LINE
+    sender: str = ORCHESTRATOR
+    inside: str = ""
+    continues: str = ""
+    project_root: str = ""
+    person_count: int = 0
+    person_messages: tuple[str, ...] = ()
+    turns: Callable[[int], tuple[Turn, ...]] = lambda count: ()
+    resume: bool = False
+    lifts: tuple[str, ...] = ()
+
+    def said_since(self, count: int) -> tuple[str, ...]:
+        """What the person wrote after having written `count` messages."""
+        newer = self.person_count - count
+        return self.person_messages[-newer:] if newer > 0 else ()
+
+
+@dataclass(frozen=True)
+class Ports:
+    """`clock` gives UTC, `new_id(prefix)` makes `<prefix>-<16 hex>`, `mask` hides secrets, `counter` loads late, `key` signs the ledger."""
+
+    clock: Callable[[], datetime]
+    new_id: Callable[[str], str]
+    mask: Mask
+    counter: Callable[[], TokenCounter]
+    key: Callable[[], bytes]
+
+
+def utc(moment: datetime) -> str:
+    """`2026-06-05T14:03:07.123456Z`."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%f") + "Z"

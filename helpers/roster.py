@@ -1,0 +1,140 @@
+"""The allow-list of specialists: who there is, what each is for, and who may hand over to whom."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from usr.plugins.software_orchestrator.helpers.errors import RequestError, SettingsError
+from usr.plugins.software_orchestrator.helpers.packet import Authority
+
+_FRAME = " \t\r\n\"'`´“”‘’«»[](){}<>.,;:*"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,63}")
+
+
+class Specialist(BaseModel):
+    """One entry. `requires` names packet fields, or `state.<field>`, that must be filled; `sla_minutes` is the working time."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    profile: str
+    title: str = ""
+    marker: str = "🤝"
+    purpose: str = ""
+    can_handoff_to: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
+    sla_minutes: float = Field(default=60, gt=0, allow_inf_nan=False)
+    authority: Authority = Authority()
+
+    @property
+    def name(self) -> str:
+        """The title a person reads, with the marker: `🖌️ Frontend Designer`."""
+        return f"{self.marker} {self.title}".strip()
+
+    @property
+    def persona_marker(self) -> str:
+        """The marker of the seed's contract: `[frontend designer]`."""
+        return f"[{normal(self.profile).replace('_', ' ')}]"
+
+
+class Roster(BaseModel):
+    """All specialists by profile name, as written in the settings."""
+
+    model_config = ConfigDict(frozen=True)
+
+    entries: tuple[Specialist, ...]
+
+    def find(self, name: str) -> Specialist:
+        """The entry a sloppy spelling means. Raises RequestError (unknown_specialist) with the nearest names."""
+        wanted = normal(name)
+        for entry in self.entries:
+            if normal(entry.profile) == wanted:
+                return entry
+        raise RequestError(
+            f'unknown specialist profile "{_short(name)}"', self._suggestion(wanted), "unknown_specialist"
+        )
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(entry.profile for entry in self.entries)
+
+    def allows(self, sender: str, receiver: str) -> bool:
+        """Whether the graph has the edge. Who is not in the roster (the host's own agents) may hand over to anybody."""
+        for entry in self.entries:
+            if normal(entry.profile) == normal(sender):
+                return normal(receiver) in map(normal, entry.can_handoff_to)
+        return True
+
+    def _suggestion(self, wanted: str) -> str:
+        near = difflib.get_close_matches(wanted, [normal(name) for name in self.names()], n=3, cutoff=0.6)
+        known = "use one of: " + ", ".join(self.names())
+        return f"did you mean {' or '.join(near)}? {known}" if near else known
+
+
+def normal(name: str) -> str:
+    """The comparable form of a profile name: no quotes, brackets or case; spaces and hyphens as underscores."""
+    return re.sub(r"[\s_\-]+", "_", name.strip(_FRAME).casefold()).strip("_")
+
+
+def build(raw: object) -> Roster:
+    """The roster from the `roster` setting: a mapping of profile to its fields.
+
+    Raises SettingsError that names the entry and the field: unknown key, bad value, edge to nobody or to itself, two
+    entries that only differ in spelling.
+    """
+    if not isinstance(raw, Mapping) or not raw:
+        raise SettingsError("roster must map profile names to their entries and hold at least one", "see default_config.yaml")
+    entries = tuple(_entry(str(profile), fields) for profile, fields in raw.items())
+    _refuse_twins(entries)
+    return Roster(entries=tuple(_resolve(entry, entries) for entry in entries))
+
+
+def _entry(profile: str, fields: Any) -> Specialist:
+    if not _NAME.fullmatch(profile):
+        raise SettingsError(f'roster entry "{_short(profile)}" is not a profile name', "use letters, digits, _ and -")
+    if fields is None:
+        fields = {}
+    if not isinstance(fields, Mapping):
+        raise SettingsError(f"roster.{profile} must be a mapping, got {type(fields).__name__}", "see default_config.yaml")
+    title = str(fields.get("title") or profile.replace("_", " ").replace("-", " ").title())
+    try:
+        return Specialist.model_validate({**fields, "profile": profile, "title": title})
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        raise SettingsError(
+            f"roster.{profile}.{field}: {first['msg']}, got {_short(str(first['input']))}",
+            "fields of an entry: " + ", ".join(name for name in Specialist.model_fields if name != "profile"),
+        ) from error
+
+
+def _refuse_twins(entries: tuple[Specialist, ...]) -> None:
+    seen: dict[str, str] = {}
+    for entry in entries:
+        twin = seen.setdefault(normal(entry.profile), entry.profile)
+        if twin != entry.profile:
+            raise SettingsError(f"roster entries {twin} and {entry.profile} only differ in spelling", "keep one of them")
+
+
+def _resolve(entry: Specialist, entries: tuple[Specialist, ...]) -> Specialist:
+    """The entry with its edges spelled as the profiles are."""
+    known = {normal(other.profile): other.profile for other in entries}
+    for target in entry.can_handoff_to:
+        if normal(target) not in known:
+            raise SettingsError(
+                f'roster.{entry.profile}.can_handoff_to names "{_short(target)}", which is not in the roster',
+                "add that entry or remove the edge",
+            )
+        if normal(target) == normal(entry.profile):
+            raise SettingsError(f"roster.{entry.profile}.can_handoff_to names itself", "remove that edge")
+    return entry.model_copy(update={"can_handoff_to": tuple(known[normal(target)] for target in entry.can_handoff_to)})
+
+
+def _short(text: str) -> str:
+    """What came, for an error line: one line, at most 60 characters, nothing that could pass for markup."""
+    line = " ".join(text.split())
+    line = "".join(char if char.isprintable() else "�" for char in line)
+    return line if len(line) <= 60 else line[:59] + "…"
