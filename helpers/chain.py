@@ -64,6 +64,11 @@ class Handover:
         return self.returned or self.packet
 
     @property
+    def note(self) -> Mapping[str, Any]:
+        """The newest hand-back note, {} when it never came back."""
+        return next((event.data["note"] for event in reversed(self.events) if event.data.get("note")), {})
+
+    @property
     def is_open(self) -> bool:
         return self.state in OPEN
 
@@ -188,7 +193,8 @@ def _prepared(chain: Chain, event: Event) -> Chain:
 def _advanced(handover: Handover, event: Event) -> Handover:
     """The handover after the event; an event that cannot follow is kept in its story and changes nothing."""
     state = handover.state
-    if event.kind in NEXT[handover.state]:
+    asks_nothing = event.kind == "clarify" and not event.data.get("missing")
+    if event.kind in NEXT[handover.state] and not asks_nothing:
         state = "accepted" if event.kind == "reopened" else event.kind  # type: ignore[assignment]
     returned = packet_in(event) or (None if event.kind == "reopened" else handover.returned)
     return replace(handover, state=state, events=(*handover.events, event), returned=returned)

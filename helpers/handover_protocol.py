@@ -96,6 +96,21 @@ def prepare_request(request: HandoverRequest, caller: Caller, settings: Settings
         raise
 
 
+def preview(args: Mapping[Any, Any], caller: Caller, settings: Settings, ports: Ports) -> Prepared:
+    """What `prepare` would answer, without writing anything. Raises HandoverError."""
+    request = parse(args, settings, mask=ports.mask, project_root=caller.project_root)
+    folder, chain_id = place(request, caller, ports)
+    chain = peek(folder, chain_id, ports)
+    if caller.resume:
+        chain = replace(chain, stop="", fresh_from=len(chain.handovers))
+    found = plan(request, caller, chain, settings, folder, ports)
+    if isinstance(found, Prepared):
+        return found
+    path = briefing_path(folder, found.packet)
+    exists = path.exists()
+    return Prepared(found, Written(path, exists, not exists, path.stat().st_size if exists else 0))
+
+
 def place(request: HandoverRequest, caller: Caller, ports: Ports) -> tuple[HandoverFolder, str]:
     """Where the chain is kept: inside a handover it is that handover's chain, whatever the arguments say."""
     folder = HandoverFolder.open(caller.project_root if caller.inside and caller.project_root else request.project_root)
@@ -126,7 +141,7 @@ def plan(
     check_sender(sender, caller, specialist, settings)
     policy.check_stop(chain)
     policy.check_goal(chain, sender, request.goal)
-    call = policy.second_call(chain, sender, specialist.profile, fingerprint(request))
+    call = policy.second_call(chain, sender, specialist.profile, fingerprint(request), leg=bool(caller.continues))
     if call in ("repeat", "repeat_open"):
         return repeated(request, specialist, chain, folder, ports)
     policy.check_depth(chain, sender, settings)
@@ -134,7 +149,9 @@ def plan(
         policy.check_hops(chain, settings)
     built = build(request, specialist, sender, caller, chain, folder, ports)
     check_packet(built.packet, specialist, caller, chain, settings)
-    planned = packaged(request, specialist, built, folder, ports, notices=notices(chain))
+    planned = packaged(
+        request, specialist, built, folder, ports, notices=notices(chain), earlier=earlier_work(chain, built.packet)
+    )
     old = chain.newest_to(specialist.profile) if call == "supersede" else None
     return replace(planned, supersedes=old, warnings=(*planned.warnings, *advice(built.packet, settings, ports)))
 
@@ -176,7 +193,7 @@ def build(
         since=lambda hop: caller.said_since(chain.said_by(hop)),
         when=chain.time_of,
         lifts=caller.lifts,
-        artifact=lambda path: _facts(folder, path),
+        artifact=lambda path: facts(folder, path),
     )
     built = inherit.merge(chain.newest, request, identity, evidence)
     turns, told = turns_of(request, caller)
@@ -234,6 +251,7 @@ def packaged(
     *,
     notices: tuple[str, ...] = (),
     artifact_status: Mapping[str, str] | None = None,
+    earlier: tuple[tuple[str, str], ...] = (),
 ) -> Plan:
     """The text for the specialist: all that was asked to travel, fitted into the limit when it is larger."""
     packet, counter = built.packet, ports.counter()
@@ -245,6 +263,7 @@ def packaged(
             head=resources.text("package_head"),
             foot=f"briefing: {path}\n{resources.text('package_foot')}",
             notices=notices,
+            earlier=earlier,
             title_chars=title_chars,
             artifact_status=artifact_status,
         )
@@ -307,7 +326,15 @@ def repeated(
     """The handover that was prepared, or is under way, by the same call."""
     found = chain.newest_to(specialist.profile)
     assert found is not None
-    planned = packaged(request, specialist, inherit.Built(found.packet), folder, ports, notices=notices(chain))
+    planned = packaged(
+        request,
+        specialist,
+        inherit.Built(found.packet),
+        folder,
+        ports,
+        notices=notices(chain),
+        earlier=earlier_work(chain, found.packet),
+    )
     path = briefing_path(folder, found.packet)
     return Prepared(planned, Written(path, True, False, 0), state=found.state, repeated=True)
 
@@ -339,6 +366,20 @@ def note_refusal(
                 draft("escalated", chain=chain_id, sender=caller.sender, why=error.stops, person_messages=caller.person_count)
             )
         book.write(*events)
+
+
+def earlier_work(chain: Chain, packet: HandoverPacket) -> tuple[tuple[str, str], ...]:
+    """For a specialist that comes back to the topic: the note it left, and what is new since."""
+    identity = packet.identity
+    mine = [item for item in chain.handovers if item.receiver == identity.receiver and item.hop < identity.hop and item.note]
+    if not mine:
+        return ()
+    last = mine[-1]
+    told = "\n".join(f"{name}: {text}" for name, text in last.note.items() if isinstance(text, str))
+    return (
+        (f"Your earlier hand-back (hop {last.hop}, {last.state})", told),
+        ("New since then", ", ".join(inherit.news(packet, last.latest))),
+    )
 
 
 def notices(chain: Chain) -> tuple[str, ...]:
@@ -375,9 +416,10 @@ def _plain(turns: tuple[Turn, ...] | None) -> list[list[str]] | None:
     return None if turns is None else [[turn.role, turn.text] for turn in turns]
 
 
-def _facts(folder: HandoverFolder, path: str) -> tuple[str, int | None]:
-    facts = artifact_facts(folder.root, path)
-    return facts.sha256, facts.size
+def facts(folder: HandoverFolder, path: str) -> tuple[str, int | None]:
+    """sha256 and size of an artifact of the project, ("", None) where there is none."""
+    found = artifact_facts(folder.root, path)
+    return found.sha256, found.size
 
 
 # the memory-protection rules (seed 001)

@@ -290,7 +290,7 @@ def _added(before: Sequence[T], new: Iterable[T], key: str) -> tuple[T, ...]:
     found = {_plain(getattr(item, key)): item for item in before}
     for item in new:
         name = _plain(getattr(item, key))
-        if name not in found or item != type(item)(**{key: getattr(item, key)}):  # type: ignore[call-arg]
+        if name not in found or item != type(item)(**{key: getattr(item, key)}):
             found[name] = item
     return tuple(found.values())
 

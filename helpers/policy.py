@@ -71,10 +71,11 @@ def check_hops(chain: Chain, settings: Settings) -> None:
         raise RefusedError(why, "tell the person what stands and ask how to go on; their next message lifts the stop", "hops", stops=why)
 
 
-def second_call(chain: Chain, sender: Sender, receiver: str, fingerprint: str) -> Again:
+def second_call(chain: Chain, sender: Sender, receiver: str, fingerprint: str, *, leg: bool = False) -> Again:
     """What a call means beside the newest handover to the same receiver (DESIGN.md, "A second call").
 
-    Raises RefusedError (receiver_open). Whether something is new is asked later, of the packet: see `check_news`.
+    Raises RefusedError (receiver_open, nothing_new). Whether something is new is asked later, of the packet: see `check_news`,
+    and for the next `leg` of a run `check_leg`.
     """
     if any(normal(item.receiver) == normal(receiver) for item in sender.line(chain)):
         raise RefusedError(
@@ -94,7 +95,7 @@ def second_call(chain: Chain, sender: Sender, receiver: str, fingerprint: str) -
             "wait for its hand-back, or write to it with call_subordinate, reset false",
             "receiver_open",
         )
-    if same and newest.state in ("done", "rejected"):
+    if same and not leg and newest.state in ("done", "rejected"):
         raise _nothing_new(newest)
     return "new"
 

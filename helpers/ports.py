@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
-from usr.plugins.software_orchestrator.helpers.masking import Mask
+from usr.plugins.software_orchestrator.helpers.masking import Mask, redact
 from usr.plugins.software_orchestrator.helpers.packet import Turn
-from usr.plugins.software_orchestrator.helpers.tokens import TokenCounter
+from usr.plugins.software_orchestrator.helpers.paths import installation_key
+from usr.plugins.software_orchestrator.helpers.resources import ROOT
+from usr.plugins.software_orchestrator.helpers.tokens import TokenCounter, counter
 
 ORCHESTRATOR = "a0_software_orchestrator"
 COMMAND_LINE = "cli"
@@ -55,3 +58,14 @@ class Ports:
 def utc(moment: datetime) -> str:
     """`2026-06-05T14:03:07.123456Z`."""
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%f") + "Z"
+
+
+def local_ports(mask: Mask = redact) -> Ports:
+    """The real clock, ids, counter and installation key; `mask` hides what this place knows to be secret."""
+    return Ports(
+        clock=lambda: datetime.now(UTC),
+        new_id=lambda prefix: f"{prefix}-{secrets.token_hex(8)}",
+        mask=mask,
+        counter=counter,
+        key=lambda: installation_key(ROOT),
+    )

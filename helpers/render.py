@@ -148,13 +148,14 @@ def package_parts(
     head: str,
     foot: str,
     notices: Sequence[str] = (),
+    earlier: Sequence[tuple[str, str]] = (),
     title_chars: int = TITLE_CHARS,
     artifact_status: Mapping[str, str] | None = None,
 ) -> tuple[Part, ...]:
     """The packet as parts in the order in which they stand.
 
     `head`, `foot` and `notices` are trusted text, blocks of lines and single lines. `artifact_status` tells by path how a file
-    is now compared with what was recorded.
+    is now compared with what was recorded. `earlier` are sections about the receiver's own earlier work, first to be cut.
     """
     status = artifact_status or {}
     frame = identity_lines(packet) + head + "".join(f"Notice: {line}\n" for line in notices)
@@ -180,6 +181,7 @@ def package_parts(
         *_text("Summary", packet.summary, 4),
         *_list("Notes", packet.notes, quote, rank=6),
         *_turns(packet.recent_turns),
+        *(part for name, text in earlier for part in _text(name, text, 7)),
         Part("", "foot", foot, foot),
     )
 
@@ -256,6 +258,46 @@ def _bullet(text: str) -> str:
 
 def _pair(what: str, why: str) -> str:
     return quote(f"{what} — {why}" if why else what)
+
+
+# the hand-back
+
+
+def note_parts(
+    packet: HandoverPacket,
+    kind: str,
+    outcome: str,
+    note: Mapping[str, Any],
+    warnings: Sequence[str],
+    *,
+    before: HandoverPacket,
+    foot: str,
+) -> tuple[Part, ...]:
+    """The hand-back for the superior; of the packet only what changed since `before`."""
+    identity = packet.identity
+    head = f"# {one_line(identity.receiver)} handed back {identity.handover_id} (hop {identity.hop}): {kind}"
+    head += f", {outcome}\n" if outcome else "\n"
+    lacking = note.get("incomplete", ())
+    head += f"The note is incomplete: no {', '.join(map(one_line, lacking))}.\n" if lacking else ""
+    new = tuple(item for item in packet.decisions if item not in before.decisions)
+    changed = tuple(item for item in packet.state if item not in before.state)
+    questions = tuple(item for item in packet.open_questions if item not in before.open_questions)
+    return (
+        Part("", "identity", head, head),
+        *_list("Asked for", tuple(note.get("missing", ())), _bullet, keep=True),
+        *_list("Asked for, but the packet holds it", tuple(note.get("already_held", ())), _bullet, rank=5),
+        *_text("Reason", str(note.get("reason", "")), 1),
+        *_text("What happened", str(note.get("what_happened", "")), 1),
+        *_text("Next", str(note.get("next", "")), 1),
+        *_text("Observations", str(note.get("observations", "")), 2),
+        *_text("User state", str(note.get("user_state", "")), 2),
+        *_decisions(new, TITLE_CHARS),
+        *_list("State", changed, lambda item: decline_line(item) if item.status == "declined" else state_line(item), rank=3),
+        *_list("Open questions", questions, lambda item: quote(item.text, f"{_id(item.id)}: "), rank=3),
+        *_list("Warnings", tuple(warnings), _bullet, rank=4),
+        *_artifacts(tuple(item for item in packet.artifacts if item not in before.artifacts), {}),
+        Part("", "foot", foot, foot),
+    )
 
 
 # the briefing

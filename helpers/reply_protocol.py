@@ -1,0 +1,472 @@
+"""The way of a handover after it was prepared: delivered, accepted, worked on, handed back, moved on, or lost.
+
+Responsibility moves only when the receiver accepts (seed 004); the departing agent's note is its exit action (seed 002).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from usr.plugins.software_orchestrator.helpers import budget, inherit, policy, render
+from usr.plugins.software_orchestrator.helpers.chain import Chain, Handover
+from usr.plugins.software_orchestrator.helpers.chain_book import ChainBook, about, chain_holding, opened, peek
+from usr.plugins.software_orchestrator.helpers.config import Settings
+from usr.plugins.software_orchestrator.helpers.errors import RefusedError
+from usr.plugins.software_orchestrator.helpers.event import Draft
+from usr.plugins.software_orchestrator.helpers.handover_protocol import (
+    Prepared,
+    briefing_path,
+    earlier_work,
+    facts,
+    notices,
+    packaged,
+    prepare_request,
+)
+from usr.plugins.software_orchestrator.helpers.held import held
+from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket, StateField
+from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder, check_artifact
+from usr.plugins.software_orchestrator.helpers.ports import COMMAND_LINE, Caller, Ports
+from usr.plugins.software_orchestrator.helpers.reply_request import NOTE_PARTS, ReplyRequest, parse_reply
+from usr.plugins.software_orchestrator.helpers.request import HandoverRequest
+
+KIND = {"clarify": "clarify", "reject": "rejected", "done": "done", "escalate": "escalated"}
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """The text for the specialist and the handover it binds it to."""
+
+    text: str
+    handover: Handover
+    title: str
+    fresh: bool
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a reply leads to.
+
+    `ends` tells whether the specialist's run is over; then `note` is the text for its superior, else `message` is for the
+    specialist. `summary` is the same as values, for the superior's tool result.
+    """
+
+    message: str
+    ends: bool = False
+    note: str = ""
+    summary: Mapping[str, Any] = ()  # type: ignore[assignment]
+    hand_to: str = ""
+    stops: str = ""
+
+
+def deliver(handover_id: str, caller: Caller, settings: Settings, ports: Ports, *, way: str) -> Delivery:
+    """The package as it is true now: artifacts compared, rendered again within its limit, recorded with its hash.
+
+    Raises RefusedError (unknown_reference) for a handover that is unknown, closed or another chat's, (stopped) on a stopped chain.
+    """
+    with holding(handover_id, caller, settings, ports) as (book, handover):
+        check_deliverable(handover, book.chain, caller)
+        packet = handover.packet
+        status = artifact_status(book.folder, packet)
+        package = package_of(handover, book.chain, book.folder, settings, ports, status, briefing_notices(book, packet))
+        book.write(
+            about(
+                packet,
+                "delivered",
+                tokens=package.tokens,
+                text_sha256=hashlib.sha256(package.text.encode()).hexdigest(),
+                artifacts=status,
+                omitted=list(package.omitted),
+                way=way,
+            )
+        )
+        specialist = settings.roster.find(packet.identity.receiver)
+        return Delivery(package.text, handover, specialist.name, fresh=not handover.events[0].data.get("answers"))
+
+
+def artifact_status(folder: HandoverFolder, packet: HandoverPacket) -> dict[str, str]:
+    """How each artifact is now, by path: unchanged, changed, gone, outside, unrecorded."""
+    return {item.path: check_artifact(folder.root, item) for item in packet.artifacts}
+
+
+def package_of(
+    handover: Handover,
+    chain: Chain,
+    folder: HandoverFolder,
+    settings: Settings,
+    ports: Ports,
+    status: Mapping[str, str] | None = None,
+    more_notices: tuple[str, ...] = (),
+) -> budget.Package:
+    """The package of a recorded handover, within the limit it was prepared with."""
+    packet, prepared = handover.packet, handover.events[0].data
+    request = HandoverRequest(
+        specialist_profile=packet.identity.receiver,
+        topic=packet.topic,
+        project_root=str(folder.root),
+        max_context_tokens=int(prepared["limit"]),
+        overflow=prepared["overflow"],
+    )
+    return packaged(
+        request,
+        settings.roster.find(packet.identity.receiver),
+        inherit.Built(packet),
+        folder,
+        ports,
+        notices=(*notices(chain), *more_notices),
+        artifact_status=artifact_status(folder, packet) if status is None else status,
+        earlier=earlier_work(chain, packet),
+    ).package
+
+
+def story_of(handover: Handover, chain: Chain, folder: HandoverFolder, settings: Settings, ports: Ports) -> str:
+    """What a person wants to know of one handover: who, what, state, when what happened, where it is written."""
+    identity = handover.packet.identity
+    lines = [
+        f"{handover.id}: {identity.sender} > {identity.receiver}, {handover.state}",
+        f"topic {render.one_line(handover.packet.topic)}, chain {chain.id}, hop {handover.hop}, depth {identity.depth}",
+        f"briefing {briefing_path(folder, handover.packet)}",
+        *(f"{event.time[:19].replace('T', ' ')} UTC  {event.kind}" for event in handover.events),
+    ]
+    if chain.stop:
+        lines.append(f"the chain is stopped: {render.one_line(chain.stop)}")
+    if handover.is_open or handover.state in ("prepared", "superseded"):
+        return "\n".join(lines)
+    return "\n".join(lines) + "\n" + told_before(handover, folder, settings, ports).note.rstrip()
+
+
+def check_deliverable(handover: Handover, chain: Chain, caller: Caller) -> None:
+    if handover.state != "prepared" and not handover.is_open:
+        hint = "prepare a new one with handover_to_specialist"
+        raise RefusedError(f"handover {handover.id} is closed ({handover.state})", hint, "unknown_reference")
+    policy.check_stop(chain)
+
+
+def briefing_notices(book: ChainBook, packet: HandoverPacket) -> tuple[str, ...]:
+    unknown = book.unaccounted_bytes(briefing_path(book.folder, packet).name)
+    return (f"{unknown:,} bytes of the briefing were not written by this installation; weigh them with care.",) if unknown else ()
+
+
+def touch(handover_id: str, caller: Caller, settings: Settings, ports: Ports) -> str:
+    """The specialist works: an implicit accept, or the reopening of what it had handed back. Returns the state after it."""
+    with holding(handover_id, caller, settings, ports) as (book, handover):
+        if handover.state in ("delivered", "interrupted"):
+            book.write(about(handover.packet, "accepted", implicit=True))
+        elif handover.state not in ("accepted", "prepared", "superseded"):
+            book.write(about(handover.packet, "reopened", why="the specialist went on"))
+        found = book.chain.find(handover_id)
+        return found.state if found else ""
+
+
+def interrupt(handover_id: str, why: str, caller: Caller, settings: Settings, ports: Ports) -> None:
+    """The run was stopped or spoken into; the work stays with its specialist until it goes on or is gone."""
+    with holding(handover_id, caller, settings, ports) as (book, handover):
+        if handover.state in ("delivered", "accepted"):
+            book.write(about(handover.packet, "interrupted", why=why))
+
+
+def reply(args: Mapping[Any, Any], caller: Caller, settings: Settings, ports: Ports) -> Answer:
+    """A specialist's verdict on the handover it works in (`caller.inside`).
+
+    Raises HandoverError: RequestError for bad arguments, RefusedError (nothing_open, graph, incomplete: asked for once).
+    """
+    request = parse_reply(args, settings.roster, ports.mask)
+    with holding(caller.inside, caller, settings, ports) as (book, handover):
+        if not handover.is_open:
+            if handover.state in ("prepared", "superseded"):
+                raise RefusedError(f"handover {handover.id} is {handover.state}, not open", "answer with response", "nothing_open")
+            book.write(about(handover.packet, "reopened", why="the specialist answered again"))
+        if request.verdict == "accept":
+            return accept(book, handover)
+        if request.verdict == "clarify" and (given := all_held(request, handover)):
+            return remind(book, handover, given)
+        check_reply(book, handover, request, settings)
+        return hand_back(book, handover, request, caller, settings, ports)
+
+
+def accept(book: ChainBook, handover: Handover) -> Answer:
+    book.write(about(handover.packet, "accepted", implicit=False))
+    return Answer("Accepted: the work is yours. Do it, then hand back with verdict done.")
+
+
+def all_held(request: ReplyRequest, handover: Handover) -> Mapping[str, str]:
+    """Everything that was asked for with its answer, when the packet holds all of it; else nothing.
+
+    Who asks again for what it was reminded of means something else, and is heard.
+    """
+    reminded = {name for event in handover.events if event.kind == "clarify" for name in event.data.get("already_held", ())}
+    found = {name: held(handover.packet, name) for name in request.missing}
+    return found if all(found.values()) and not reminded.intersection(found) else {}
+
+
+def remind(book: ChainBook, handover: Handover, given: Mapping[str, str]) -> Answer:
+    """Nobody is bothered with what the packet already says."""
+    book.write(about(handover.packet, "clarify", missing=[], already_held=list(given)))
+    told = "".join(f"{render.one_line(name, 120)}:\n{render.quote(answer)}" for name, answer in given.items())
+    return Answer(f"Your package already answers this; go on with the work.\n{told}")
+
+
+def check_reply(book: ChainBook, handover: Handover, request: ReplyRequest, settings: Settings) -> None:
+    """Before a hand-back is taken: a receiver the graph allows, and the four parts of the note, asked for once."""
+    if request.hand_to:
+        policy.check_route(settings.roster, handover.receiver, settings.roster.find(request.hand_to))
+    asked_before = any(event.kind == "refused" and event.data.get("code") == "incomplete" for event in handover.events)
+    if request.verdict == "done" and request.lacking and not asked_before:
+        why = f"the note lacks {', '.join(request.lacking)}"
+        book.write(about(handover.packet, "refused", code="incomplete", why=why))
+        raise RefusedError(
+            why, "send handover_reply again with all of " + ", ".join(NOTE_PARTS) + "; what does not apply: say so in a word", "incomplete"
+        )
+
+
+def hand_back(
+    book: ChainBook, handover: Handover, request: ReplyRequest, caller: Caller, settings: Settings, ports: Ports
+) -> Answer:
+    """Merge what the specialist decided, changed, rejected and asked into the chain, record it, and tell the superior."""
+    kind = KIND[request.verdict]
+    packet, warnings = returned_packet(book, handover, request, caller, settings)
+    note = note_of(request, handover.packet)
+    outcome = request.outcome or ("completed" if kind == "done" else "blocked")
+    drafts = [*closing_inside(book.chain, handover, f"{handover.id} was handed back")]
+    closing = about(
+        packet,
+        kind,
+        packet=packet.to_json(),
+        note=note,
+        outcome=outcome,
+        implicit=False,
+        hand_to=request.hand_to,
+        person_messages=caller.person_count,
+        **({"why": request.reason or request.what_happened} if kind == "escalated" else {}),
+        **({"missing": note["missing"], "already_held": note.get("already_held", [])} if kind == "clarify" else {}),
+    )
+    event = book.write(*drafts, closing)[-1]
+    book.brief(event)
+    text = note_text(packet, kind, outcome, note, warnings, book.folder, settings, ports, before=handover.packet)
+    return Answer(
+        text,
+        ends=True,
+        note=text,
+        summary={"verdict": request.verdict, "outcome": outcome, "implicit": False, "handover_id": handover.id, **note},
+        hand_to=request.hand_to,
+        stops=event.data.get("why", "") if kind == "escalated" else "",
+    )
+
+
+def returned_packet(
+    book: ChainBook, handover: Handover, request: ReplyRequest, caller: Caller, settings: Settings
+) -> tuple[HandoverPacket, tuple[str, ...]]:
+    """The chain's packet with this hand-back in it; what was required and not done is marked so (seed 000, dropped calls)."""
+    chain, identity = book.chain, handover.packet.identity
+    evidence = inherit.Evidence(
+        since=lambda hop: caller.said_since(chain.said_by(hop)),
+        when=chain.time_of,
+        artifact=lambda path: facts(book.folder, path),
+    )
+    owner = identity.model_copy(update={"sender": identity.receiver})
+    built = inherit.merge(chain.newest or handover.packet, request, owner, evidence)
+    update: dict[str, Any] = {"identity": identity, "stopped_at": request.stopped_at}
+    if request.verdict != "done" or request.outcome in ("partial", "blocked"):
+        requires = settings.roster.find(identity.receiver).requires
+        update |= omitted_sections(built.packet, requires, identity.receiver, identity.hop)
+        update["stopped_at"] = request.stopped_at or f"{identity.receiver}, hop {identity.hop}: {request.verdict}"
+    return built.packet.model_copy(update=update), built.warnings
+
+
+def omitted_sections(packet: HandoverPacket, requires: tuple[str, ...], owner: str, hop: int) -> dict[str, Any]:
+    lacking = [name.removeprefix("state.") for name in policy.missing_fields(packet, requires) if name.startswith("state.")]
+    skipped = {name: StateField(field=name, status="skipped_section_omitted", owner=owner, hop=hop) for name in lacking}
+    return {"state": (*(item for item in packet.state if item.field not in skipped), *skipped.values())} if skipped else {}
+
+
+def note_of(request: ReplyRequest, packet: HandoverPacket) -> dict[str, Any]:
+    """The note as recorded: seed 002's four parts, and what else was said. `already_held` are questions the packet answered."""
+    note: dict[str, Any] = {name: getattr(request, name) for name in NOTE_PARTS if getattr(request, name)}
+    if request.reason:
+        note["reason"] = request.reason
+    if request.missing:
+        already = [name for name in request.missing if held(packet, name)]
+        note["missing"] = [name for name in request.missing if name not in already]
+        note |= {"already_held": already} if already else {}
+    if request.verdict == "done" and request.lacking:
+        note["incomplete"] = list(request.lacking)
+    return note
+
+
+def closing_inside(chain: Chain, handover: Handover, why: str) -> Iterator[Draft]:
+    """What is still open inside a handover that closes is closed with it."""
+    for inner in chain.open:
+        if inner.id != handover.id and handover in chain.ancestors(inner.id):
+            yield about(inner.packet, "cancelled", why=why, note={"reason": why}, outcome="blocked", implicit=True)
+
+
+def close(
+    handover_id: str,
+    kind: str,
+    why: str,
+    caller: Caller,
+    settings: Settings,
+    ports: Ports,
+    *,
+    said: str = "",
+) -> Answer:
+    """Close a handover without a verdict of its specialist: done (it just answered with `said`), failed or cancelled.
+
+    A handover that is closed already stays as it is: its recorded note counts.
+    """
+    with holding(handover_id, caller, settings, ports) as (book, handover):
+        if not handover.is_open and handover.state != "prepared":
+            return told_before(handover, book.folder, settings, ports)
+        note = {"what_happened": ports.mask(said)} if said else {"reason": ports.mask(why)}
+        outcome = "completed" if kind == "done" else "blocked"
+        packet = book.chain.newest or handover.packet
+        update: dict[str, Any] = {"identity": handover.packet.identity}
+        if kind != "done":
+            specialist = settings.roster.find(handover.receiver)
+            update |= omitted_sections(packet, specialist.requires, handover.receiver, handover.hop)
+            update["stopped_at"] = packet.stopped_at or f"{handover.receiver}, hop {handover.hop}: {kind}"
+        packet = packet.model_copy(update=update)
+        drafts = list(closing_inside(book.chain, handover, f"{handover.id} was closed as {kind}"))
+        event = book.write(
+            *drafts,
+            about(
+                packet,
+                kind,
+                packet=packet.to_json(),
+                note=note,
+                outcome=outcome,
+                implicit=True,
+                why=ports.mask(why),
+                person_messages=caller.person_count,
+            ),
+        )[-1]
+        book.brief(event)
+        text = note_text(packet, kind, outcome, note, (), book.folder, settings, ports, before=handover.packet)
+        summary = {"verdict": kind, "outcome": outcome, "implicit": True, "handover_id": handover.id, **note}
+        return Answer(text, ends=True, note=text, summary=summary)
+
+
+def told_before(handover: Handover, folder: HandoverFolder, settings: Settings, ports: Ports) -> Answer:
+    """The answer of a handover that is closed, made again from the record."""
+    event = next((e for e in reversed(handover.events) if e.kind == handover.state), None)
+    data: Mapping[str, Any] = event.data if event else {}
+    note, outcome = dict(data.get("note", {})), str(data.get("outcome", ""))
+    text = note_text(handover.latest, handover.state, outcome, note, (), folder, settings, ports, before=handover.packet)
+    verdict = {state: verdict for verdict, state in KIND.items()}.get(handover.state, handover.state)
+    summary = {
+        "verdict": verdict,
+        "outcome": outcome,
+        "implicit": bool(data.get("implicit")),
+        "handover_id": handover.id,
+        **note,
+    }
+    stops = str(data.get("why", "")) if handover.state == "escalated" else ""
+    return Answer(text, ends=True, note=text, summary=summary, hand_to=str(data.get("hand_to", "")), stops=stops)
+
+
+def outcome_of(handover_id: str, caller: Caller, settings: Settings, ports: Ports) -> Answer | None:
+    """What a handover came to, or None while it is open."""
+    with holding(handover_id, caller, settings, ports) as (book, handover):
+        if handover.is_open or handover.state in ("prepared", "superseded"):
+            return None
+        return told_before(handover, book.folder, settings, ports)
+
+
+def next_leg(handover_id: str, caller: Caller, settings: Settings, ports: Ports) -> Prepared:
+    """Prepare the handover that a `done` with `hand_to` asked for: same depth, next hop, the packet inherited.
+
+    Raises RefusedError; a visited specialist without news, and a cap, stop the chain (seed 004: escalate to the person).
+    """
+    with holding(handover_id, caller, settings, ports) as (book, handover):
+        event = handover.last("done")
+        data: Mapping[str, Any] = event.data if event else {}
+        note, limit = data.get("note", {}), int(handover.events[0].data["limit"])
+        root = str(book.folder.root)
+    request = HandoverRequest(
+        specialist_profile=str(data.get("hand_to", "")),
+        topic=handover.packet.topic,
+        project_root=root,
+        summary="\n".join(filter(None, (note.get("what_happened", ""), note.get("observations", "")))),
+        recent_turns=(),
+        next_action=note.get("next", ""),
+        user_state=note.get("user_state", ""),
+        handover_reason=f"{handover.receiver} handed the work on",
+        return_condition=handover.packet.return_condition,
+        max_context_tokens=limit,
+    )
+    moved = replace(caller, sender=handover.receiver, inside=handover.packet.identity.parent, continues=handover.id, project_root=root)
+    return prepare_request(request, moved, settings, ports)
+
+
+def note_history(
+    handover_id: str, reason: str, selection: str, tokens: int, caller: Caller, settings: Settings, ports: Ports
+) -> None:
+    """Record that the specialist read more than its package: what stage 1 lacked (seed 001, stage 2)."""
+    with holding(handover_id, caller, settings, ports) as (book, handover):
+        book.write(about(handover.packet, "history_read", reason=ports.mask(reason), range=selection, tokens=tokens))
+
+
+def sweep(alive: set[str], project_root: str, caller: Caller, settings: Settings, ports: Ports) -> tuple[str, ...]:
+    """Close as cancelled what is open in this chat's chains and held by no living agent; returns the ids."""
+    folder = HandoverFolder.open(project_root)
+    gone = []
+    for path in folder.ledgers():
+        chain = peek(folder, path.stem, ports)
+        for handover in chain.open if of_chat(chain, folder, caller) else ():
+            if handover.id not in alive:
+                close(handover.id, "cancelled", "its agent is gone", caller, settings, ports)
+                gone.append(handover.id)
+    return tuple(gone)
+
+
+def of_chat(chain: Chain, folder: HandoverFolder, caller: Caller) -> bool:
+    return chain.newest is not None and folder.chain_id(chain.newest.topic, caller.chat_id) == chain.id
+
+
+@contextmanager
+def holding(handover_id: str, caller: Caller, settings: Settings, ports: Ports) -> Iterator[tuple[ChainBook, Handover]]:
+    """The chain of a handover of this chat, locked and healed. Raises RefusedError (nothing_open, unknown_reference)."""
+    if not handover_id:
+        raise RefusedError("no handover is open here", "this tool is for a specialist that works on a handover", "nothing_open")
+    folder = HandoverFolder.open(caller.project_root)
+    chain = chain_holding(folder, handover_id, ports)
+    if chain is None:
+        raise RefusedError(
+            f"no handover {render.one_line(handover_id, 40)} is recorded in this project", "copy the reference from next_step", "unknown_reference"
+        )
+    if caller.chat_id != COMMAND_LINE and not of_chat(chain, folder, caller):
+        raise RefusedError(
+            f"handover {handover_id} belongs to another chat", "prepare one in this chat with handover_to_specialist", "unknown_reference"
+        )
+    with opened(HandoverFolder.open(caller.project_root, create=True), chain.id, settings, ports) as book:
+        handover = book.chain.find(handover_id)
+        assert handover is not None
+        yield book, handover
+
+
+# the note for the superior
+
+
+def note_text(
+    packet: HandoverPacket,
+    kind: str,
+    outcome: str,
+    note: Mapping[str, Any],
+    warnings: tuple[str, ...],
+    folder: HandoverFolder,
+    settings: Settings,
+    ports: Ports,
+    *,
+    before: HandoverPacket,
+) -> str:
+    """The hand-back as its superior reads it, within `handback_note_tokens`; what is left out is named (seed 002)."""
+    path = briefing_path(folder, packet)
+    parts = render.note_parts(packet, kind, outcome, note, warnings, before=before, foot=f"briefing: {path}\n")
+    count = ports.counter().count
+    whole = budget.whole(parts, count)
+    if whole.tokens <= settings.handback_note_tokens:
+        return whole.text
+    return budget.fit(parts, settings.handback_note_tokens, count, lambda section: "the briefing has all of it").text
