@@ -247,27 +247,14 @@ class _Line:
 
 def _lines(file: io.FileIO) -> Iterator[_Line]:
     """Lines from the file's position on; of a longer line than `LINE_BYTES` only the start is kept."""
-    with io.BufferedReader(_Unclosed(file), _CHUNK_BYTES) as buffered:
-        number = 0
-        while content := buffered.readline(LINE_BYTES + 1):
-            number += 1
-            length, ended = len(content), content.endswith(b"\n")
-            while not ended and (more := buffered.readline(_CHUNK_BYTES)):
-                length, ended = length + len(more), more.endswith(b"\n")
-            yield _Line(number, content[:LINE_BYTES].removesuffix(b"\n"), length, ended)
-
-
-class _Unclosed(io.RawIOBase):
-    """Lets a buffer over a file go without closing the file."""
-
-    def __init__(self, file: io.FileIO) -> None:
-        self._file = file
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        return self._file.readinto(buffer)
+    buffered, number = io.BufferedReader(file, _CHUNK_BYTES), 0
+    while content := buffered.readline(LINE_BYTES + 1):
+        number += 1
+        length, ended = len(content), content.endswith(b"\n")
+        while not ended and (more := buffered.readline(_CHUNK_BYTES)):
+            length, ended = length + len(more), more.endswith(b"\n")
+        yield _Line(number, content[:LINE_BYTES].removesuffix(b"\n"), length, ended)
+    buffered.detach()  # the file is the caller's to close
 
 
 class _Reader:
