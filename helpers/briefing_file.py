@@ -60,7 +60,10 @@ class Written:
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of a briefing, in bytes. An `entry` has an id and `sha_ok`; `torn` began as an entry and has no end."""
+    """A stretch of a briefing, in bytes. An `entry` has an id and `sha_ok`; `torn` began as an entry and has no end.
+
+    `foreign` is no entry by its looks; where a plan covers it, it is the first few bytes of a torn one (`unaccounted`).
+    """
 
     kind: Literal["entry", "torn", "foreign"]
     offset: int

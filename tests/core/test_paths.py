@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+
 from usr.plugins.software_orchestrator.helpers import paths
 from usr.plugins.software_orchestrator.helpers.errors import RecordError
 from usr.plugins.software_orchestrator.helpers.packet import Artifact
@@ -57,7 +58,8 @@ def test_a_topic_of_plain_words_is_its_slug(topic, slug):
 
 
 @pytest.mark.parametrize(
-    "topic", ["C++ build", "Auth/login", "🚀", "数据库迁移", "CON", "nul", "a - b", "a:b", "é", "", "\0", "x" * 61, "\ud83c"]
+    "topic",
+    ["C++ build", "Auth/login", "🚀", "数据库迁移", "CON", "nul", "a - b", "a:b", "é", "", "\0", "x" * 61, "\ud83c"],
 )
 def test_every_other_topic_carries_a_short_hash(topic):
     assert re.fullmatch(r"[a-z0-9-]+-[0-9a-f]{8}", paths.topic_slug(topic))
@@ -142,7 +144,8 @@ def test_plain_topics_need_no_slugify_and_others_say_that_it_is_missing(monkeypa
 
 
 @pytest.mark.parametrize(
-    "name", ["../x.md", "/etc/x.md", "a/b.md", "x.txt", "x", ".md", "", "a\0.md", "a\n.md", "x" * 118 + ".md", "..", "é.md"]
+    "name",
+    ["../x.md", "/etc/x.md", "a/b.md", "x.txt", "x", ".md", "", "a\0.md", "a\n.md", "x" * 118 + ".md", "..", "é.md"],
 )
 def test_a_briefing_of_another_name_is_refused(folder, name):
     refused("path_unsafe", folder.briefing_path, name)

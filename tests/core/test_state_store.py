@@ -12,10 +12,12 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from usr.plugins.software_orchestrator.helpers import state_store
 from usr.plugins.software_orchestrator.helpers.errors import RecordError
+from usr.plugins.software_orchestrator.helpers.event import KINDS, Draft, draft
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
-from usr.plugins.software_orchestrator.helpers.state_store import Ledger, Reading, canonical, draft, snapshot
+from usr.plugins.software_orchestrator.helpers.state_store import Ledger, Reading, canonical, snapshot
 
 KEY, OTHER_KEY = b"k" * 32, b"o" * 32
 CHAIN = "auth-login-cli"
@@ -29,10 +31,10 @@ json_values = st.recursive(
 names = st.text(max_size=30)
 counts = st.integers(0, 1_000_000_000)
 drafts = st.builds(
-    lambda kind, handover, hop, depth, sender, receiver, data: state_store.Draft(
+    lambda kind, handover, hop, depth, sender, receiver, data: Draft(
         kind, CHAIN, handover, hop, depth, sender, receiver, data
     ),
-    st.sampled_from(sorted(state_store._KINDS)),
+    st.sampled_from(sorted(KINDS)),
     names,
     counts,
     counts,
@@ -110,7 +112,7 @@ def test_a_line_is_the_canonical_json_of_the_design(ledger):
     line = json.loads(raw)
     assert raw == json.dumps(line, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"
     bare = {name: value for name, value in line.items() if name not in ("sha", "mac")}
-    assert set(bare) == set("schema id kind time chain handover hop depth from to data prev".split())
+    assert " ".join(sorted(bare)) == "chain data depth from handover hop id kind prev schema time to"
     assert line["sha"] == event.sha == hashlib.sha256(canonical(bare).encode()).hexdigest()
     assert line["mac"] == hmac.new(KEY, line["sha"].encode(), hashlib.sha256).hexdigest()
 
@@ -139,8 +141,10 @@ def test_a_ledger_that_is_not_there_is_empty(ledger):
 
 
 def test_a_snapshot_is_a_prepared_event(ledger):
-    event = snapshot(ledger, draft("prepared", chain=CHAIN, packet={"topic": "x"}))
-    assert ledger.read().events == (event,)
+    before = draft("superseded", chain=CHAIN)
+    events = snapshot(ledger, draft("prepared", chain=CHAIN, packet={"topic": "x"}), before=[before])
+    assert [event.kind for event in events] == ["superseded", "prepared"]
+    assert ledger.read().events == events
     with pytest.raises(ValueError, match="not 'done'"):
         snapshot(ledger, draft("done", chain=CHAIN))
 
@@ -159,8 +163,8 @@ def test_one_write_and_one_sync_per_call(ledger, monkeypatch):
 )
 def test_data_that_is_not_json_is_an_error_before_anything_is_written(ledger, data):
     with pytest.raises((ValueError, TypeError)):
-        ledger.append([draft("refused", chain=CHAIN), state_store.Draft("refused", CHAIN, data=data)])
-    assert not ledger.path.exists() or ledger.path.read_bytes() == b""
+        ledger.append([draft("refused", chain=CHAIN), Draft("refused", CHAIN, data=data)])
+    assert not ledger.path.exists()
 
 
 def test_data_nested_too_deeply_is_an_error_before_anything_is_written(ledger):
@@ -169,7 +173,7 @@ def test_data_nested_too_deeply_is_an_error_before_anything_is_written(ledger):
         deep = [deep]
     with pytest.raises(ValueError, match="nested too deeply"):
         ledger.append([draft("refused", chain=CHAIN, deep=deep)])
-    assert ledger.path.read_bytes() == b""
+    assert not ledger.path.exists()
 
 
 @pytest.mark.parametrize("wrong", [{"chain": "another"}, {"hop": -1}, {"hop": True}, {"receiver": "x" * 1001}])
@@ -178,8 +182,13 @@ def test_a_draft_that_is_no_event_of_this_chain_is_an_error(ledger, wrong):
         ledger.append([draft("refused", **({"chain": CHAIN} | wrong))])
 
 
+def test_nothing_to_append_makes_no_file(ledger):
+    assert ledger.append([]) == ()
+    assert not ledger.path.exists()
+
+
 def test_an_unknown_kind_is_an_error():
-    with pytest.raises(ValueError, match="unknown kind"):
+    with pytest.raises(ValueError, match="no such kind"):
         draft("transferred", chain=CHAIN)
 
 
@@ -223,7 +232,8 @@ def test_any_cut_leaves_the_lines_before_it_and_the_next_append_works(folder, da
     raw = ledger.path.read_bytes()
     cut = data.draw(st.integers(0, len(raw)))
     ledger.path.write_bytes(raw[:cut])
-    whole = [event for event, end in zip(written, ends(raw), strict=True) if end <= cut + 1]  # only its "\n" may be missing
+    # Of a whole line only the line feed may be missing.
+    whole = [event for event, end in zip(written, ends(raw), strict=True) if end <= cut + 1]
     assert list(ledger.read().events) == whole
     more = example(ledger, 1)
     reading = ledger.read()
@@ -328,8 +338,8 @@ def test_of_another_installations_lines_only_so_many_bytes_are_read(ledger, monk
 
 def with_raw_value(value):
     """A line with a right sha whose data holds what no JSON writer of ours would make."""
-    head = '{"chain":"c","data":{"x":' + value + '},"depth":0,"from":"","handover":"","hop":0,"id":"ev-0000000000000000",'
-    tail = '"kind":"done","prev":"","schema":1,"time":"2026-06-05T14:03:07.123456Z","to":""}'
+    head = '{"chain":"c","data":{"x":' + value + '},"depth":0,"from":"","handover":"","hop":0,'
+    tail = '"id":"ev-0000000000000000","kind":"done","prev":"","schema":1,"time":"2026-06-05T14:03:07.123456Z","to":""}'
     return signed_text(head + tail, OTHER_KEY)
 
 
