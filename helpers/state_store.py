@@ -16,15 +16,14 @@ import math
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from usr.plugins.software_orchestrator.helpers import paths
-from usr.plugins.software_orchestrator.helpers.errors import RecordError
-from usr.plugins.software_orchestrator.helpers.event import KINDS, SCHEMA, Draft, Event
+from usr.plugins.software_orchestrator.helpers.event import SCHEMA, Draft, Event
 
 LINE_BYTES = 16 * 1024 * 1024
 UNTRUSTED_BYTES = 8 * 1024 * 1024
@@ -126,12 +125,25 @@ class Ledger:
         A torn last line is ended first and left. Cost does not grow with the file while its end is intact. Raises
         RecordError(append_failed); ValueError or TypeError, before anything is written, for data that is not JSON.
         """
+        if not drafts:
+            return ()
+        prev, healing = self._end()
+        made = self._seal_all(drafts, prev)
         with paths.writing(self.path), paths.open_append(self.path) as file:
-            size = os.fstat(file.fileno()).st_size
-            made = self._seal_all(drafts, _last_sha(file, size))
-            start = b"" if _ends_a_line(file, size) else b"\n"
-            paths.write_whole(file, start + b"".join(line for line, _ in made), self.path)
+            paths.write_whole(file, healing + b"".join(line for line, _ in made), self.path)
         return tuple(event for _, event in made)
+
+    def _end(self) -> tuple[str, bytes]:
+        """The sha of the last intact line ("" without one), and the line feed that a torn last line still needs."""
+        with paths.writing(self.path):
+            try:
+                file = paths.open_read(self.path)
+            except FileNotFoundError:
+                return "", b""
+            with file:
+                size = os.fstat(file.fileno()).st_size
+                ended = size == 0 or os.pread(file.fileno(), 1, size - 1) == b"\n"
+                return _last_sha(file, size), b"" if ended else b"\n"
 
     def _seal_all(self, drafts: Sequence[Draft], prev: str) -> tuple[tuple[bytes, Event], ...]:
         made: list[tuple[bytes, Event]] = []
@@ -247,27 +259,14 @@ class _Line:
 
 def _lines(file: io.FileIO) -> Iterator[_Line]:
     """Lines from the file's position on; of a longer line than `LINE_BYTES` only the start is kept."""
-    with io.BufferedReader(_Unclosed(file), _CHUNK_BYTES) as buffered:
-        number = 0
-        while content := buffered.readline(LINE_BYTES + 1):
-            number += 1
-            length, ended = len(content), content.endswith(b"\n")
-            while not ended and (more := buffered.readline(_CHUNK_BYTES)):
-                length, ended = length + len(more), more.endswith(b"\n")
-            yield _Line(number, content[:LINE_BYTES].removesuffix(b"\n"), length, ended)
-
-
-class _Unclosed(io.RawIOBase):
-    """Lets a buffer over a file go without closing the file."""
-
-    def __init__(self, file: io.FileIO) -> None:
-        self._file = file
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        return self._file.readinto(buffer)
+    buffered, number = io.BufferedReader(file, _CHUNK_BYTES), 0
+    while content := buffered.readline(LINE_BYTES + 1):
+        number += 1
+        length, ended = len(content), content.endswith(b"\n")
+        while not ended and (more := buffered.readline(_CHUNK_BYTES)):
+            length, ended = length + len(more), more.endswith(b"\n")
+        yield _Line(number, content[:LINE_BYTES].removesuffix(b"\n"), length, ended)
+    buffered.detach()  # the file is the caller's to close
 
 
 class _Reader:
@@ -364,10 +363,6 @@ def _finite(text: str) -> float:
     if math.isfinite(number := float(text)):
         return number
     raise ValueError(f"{text[:20]} is not JSON")
-
-
-def _ends_a_line(file: io.FileIO, size: int) -> bool:
-    return size == 0 or os.pread(file.fileno(), 1, size - 1) == b"\n"
 
 
 def _last_sha(file: io.FileIO, size: int) -> str:
