@@ -10,7 +10,7 @@ import threading
 import time
 
 import pytest
-from host_double.assemble import SHAPES, assemble, call, respond
+from host_double.assemble import REPOSITORY, SHAPES, assemble, call, respond
 
 ECHO = """
 from helpers.tool import Response, Tool
@@ -190,6 +190,15 @@ def test_3_a_tool_that_fails_to_import_is_not_found_without_a_trace(tree, fault)
         assert host.say("go") == "ok"
         assert "there is no tool broken" in host.tool_results("broken")[0]["tool_result"]
         assert host.rows(type="warning") == host.rows(type="error") == []
+
+
+def test_3_a_package_that_the_hosts_python_lacks_can_be_taken_away(tree):
+    tree.add_plugin("probe", {"tools/needy.py": "import filelock\n" + ECHO})
+    with tree.enter(without=("filelock",)) as host:
+        assert "there is no tool needy" in host.tool("needy", text="x").message
+        assert host.swallowed[0].name == "filelock"
+    with tree.enter() as host:
+        assert host.tool("needy", text="x").message == "x"
 
 
 def test_4_the_last_tool_class_of_the_alphabet_is_used_imported_ones_included(tree):
@@ -1049,6 +1058,19 @@ def test_25_a_chat_comes_back_from_the_disk_as_it_was(tree):
         after = host.save()
         assert after.pop("log")["logs"] == before.pop("log")["logs"]
         assert after == before
+
+
+@pytest.mark.parametrize("path", sorted((REPOSITORY / "tests/data/chats").glob("*.json")), ids=lambda path: path.stem)
+def test_25_a_chat_that_the_real_host_saved_is_loaded_and_saved_again_unchanged(tree, path):
+    real = json.loads(path.read_text("utf-8"))
+    tree.write(f"usr/chats/{real['id']}/chat.json", path.read_text("utf-8"))
+    with tree.enter() as host:
+        assert host.load_chats() == [real["id"]]
+        again = host.save()
+    assert again["log"].pop("logs") == real["log"].pop("logs")
+    assert {key: value for key, value in again.items() if key != "log"} == {
+        key: value for key, value in real.items() if key != "log"
+    }
 
 
 def test_26_the_utility_model_may_fail_or_say_nothing_and_renames_the_chat_beside_each_run(host):

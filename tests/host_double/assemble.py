@@ -23,7 +23,8 @@ The fixtures `host_tree` (linear, not started), `host` (linear, started), `any_t
 What a test gets
 - `tree.root`, `tree.plugin` (the copied plugin), `tree.write("agents/x/agent.yaml", text)`, `tree.read(...)`,
   `tree.add_plugin("probe", {"tools/probe.py": source})`, `tree.add_profile(name)`, `tree.snapshot(path)`: a second tree
-  with the same disk, which is what a kill at this moment would leave; `tree.run(code)`: the code in its own process.
+  with the same disk, which is what a kill at this moment would leave; `tree.run(code)`: the code in its own process;
+  `tree.enter(without=("slugify",))`: a host whose Python lacks a package.
 - `host.script`, `say`, `interrupt`, `cancel`, `nudge`, `reset`, `remove`, `save_settings`: the model and the person.
 - `host.tool("name", **args)` runs one tool without a model, `host.tool("name", agent, **args)` for another agent.
 - `host.at("tool_execute_after", run, tool_name="x", times=1)` calls `run(agent, **kwargs)` at any extension point,
@@ -36,8 +37,8 @@ What it is: names, signatures, order of events and odd behaviours of agent0ai/ag
 says which, `tests/host/test_real_host.py` compares with a real checkout. Our own code throughout. What it is not: no
 MCP, no images sent to a model, token counts are estimates, the retry after an error does not wait, a model's answer
 comes in one piece, history is compressed only when it is over its limit, and the 2.x shape has 2.x's subordinates,
-requests, nudges and profiles, but not its native function calls. Names that begin with `double_` and `helpers/shape.py` do not
-exist in the host: only tests may use them.
+requests, nudges and profiles, but not its native function calls. Names that begin with `double_` and
+`helpers/shape.py` do not exist in the host: only tests may use them.
 
 A script is strict: an agent that asks and has no answer left fails the test at once, and so does an `assert` in a
 scripted function. The same answer twice in a row is refused by the host, so vary the texts.
@@ -154,9 +155,12 @@ class HostTree:
         return HostTree(Path(target).resolve())
 
     @contextmanager
-    def enter(self) -> Iterator[Any]:
-        """Start the host in this process: a `Host`. On leaving, its tasks, threads and modules are gone."""
-        with _only_this_host(self.root):
+    def enter(self, without: tuple[str, ...] = ()) -> Iterator[Any]:
+        """Start the host in this process: a `Host`. On leaving, its tasks, threads and modules are gone.
+
+        `without` names packages that this host's Python lacks, such as "slugify".
+        """
+        with _only_this_host(self.root, frozenset(without)):
             host = importlib.import_module("double_driver").Host(self.root)
             try:
                 yield host
@@ -193,11 +197,13 @@ class _HostFinder:
     host's, and the plugin's where the repository is on the path.
     """
 
-    def __init__(self, root: Path):
-        self.root = root
+    def __init__(self, root: Path, without: frozenset[str]):
+        self.root, self.without = root, without
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         first, _, rest = name.partition(".")
+        if first in self.without:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         if first not in HOST_NAMES:
             return None
         folders = [str(one) for one in path] if rest and path else [str(self.root)]
@@ -212,13 +218,13 @@ class _HostFinder:
 
 
 @contextmanager
-def _only_this_host(root: Path) -> Iterator[None]:
+def _only_this_host(root: Path, without: frozenset[str]) -> Iterator[None]:
     """Put this tree's modules in place of everything of the same top-level names, and put those back afterwards."""
 
     def ours() -> dict[str, Any]:
-        return {name: module for name, module in sys.modules.items() if name.partition(".")[0] in HOST_NAMES}
+        return {name: module for name, module in sys.modules.items() if name.partition(".")[0] in HOST_NAMES | without}
 
-    kept, finder = ours(), _HostFinder(root)
+    kept, finder = ours(), _HostFinder(root, without)
     for name in kept:
         del sys.modules[name]
     sys.meta_path.insert(0, finder)
