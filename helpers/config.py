@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from usr.plugins.software_orchestrator.helpers.errors import SettingsError
-from usr.plugins.software_orchestrator.helpers.roster import Roster, build
+from usr.plugins.software_orchestrator.helpers.roster import Roster, build, from_text
 
 MAX_TOKENS = 1_000_000
 
@@ -39,13 +39,15 @@ class Settings(BaseModel):
 def settings(defaults: Mapping[str, Any], *layers: Mapping[str, Any]) -> Settings:
     """Defaults overlaid by each layer, later ones first in line.
 
-    A layer's `roster` is the whole allow-list: an entry left out is removed; fields left out of an entry that ships come
-    from the shipped one. Raises SettingsError naming the setting.
+    A layer's `roster` is the whole allow-list, as a mapping or as YAML text (which the settings page saves): an entry left
+    out is removed; fields left out of an entry that ships come from the shipped one. Raises SettingsError naming the setting.
     """
     merged = dict(defaults)
     for layer in layers:
         merged.update({key: value for key, value in layer.items() if value is not None})
-    merged["roster"] = build(_with_shipped_fields(merged.get("roster"), defaults.get("roster")))
+    roster = merged.get("roster")
+    given = from_text(roster) if isinstance(roster, str) else roster
+    merged["roster"] = build(_with_shipped_fields(given, defaults.get("roster")))
     try:
         return Settings.model_validate(merged)
     except ValidationError as error:

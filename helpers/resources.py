@@ -14,8 +14,14 @@ def default_settings() -> dict[str, Any]:
     """The mapping in `default_config.yaml`; callers do not change it."""
     import yaml
 
-    loaded: dict[str, Any] = yaml.safe_load((ROOT / "default_config.yaml").read_text(encoding="utf-8"))
+    loaded: dict[str, Any] = yaml.safe_load(default_settings_text())
     return loaded
+
+
+@lru_cache(maxsize=1)
+def default_settings_text() -> str:
+    """`default_config.yaml` as it stands, with the comments that explain each setting."""
+    return (ROOT / "default_config.yaml").read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=32)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from usr.plugins.software_orchestrator.helpers.errors import RequestError, SettingsError
@@ -14,6 +15,8 @@ from usr.plugins.software_orchestrator.helpers.packet import Authority
 
 _FRAME = " \t\r\n\"'`´“”‘’«»[](){}<>.,;:*"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,63}")
+MAX_TEXT_CHARS = 200_000
+_YAML_HINT = "each entry is `profile:` and its fields indented below, see default_config.yaml"
 
 
 class Specialist(BaseModel):
@@ -77,6 +80,41 @@ class Roster(BaseModel):
 def normal(name: str) -> str:
     """The comparable form of a profile name: no quotes, brackets or case; spaces and hyphens as underscores."""
     return re.sub(r"[\s_\-]+", "_", name.strip(_FRAME).casefold()).strip("_")
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """YAML without aliases, which a hostile file can make grow without end, and without a key that stands twice."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.MarkedYAMLError(problem="aliases (*name) are not allowed", problem_mark=self.peek_event().start_mark)
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        keys = [key.value for key, _ in node.value]
+        for number, key in enumerate(keys):
+            if key in keys[:number]:
+                mark = node.value[number][0].start_mark
+                raise yaml.MarkedYAMLError(problem=f'"{_short(str(key))}" stands twice', problem_mark=mark)
+        return super().construct_mapping(node, deep)
+
+
+def from_text(text: str) -> Any:
+    """What a roster written as YAML text holds, unchecked: `build` checks it.
+
+    Raises SettingsError with the line for text that is no YAML, uses aliases, names a key twice or is above
+    `MAX_TEXT_CHARS` characters.
+    """
+    if len(text) > MAX_TEXT_CHARS:
+        raise SettingsError(f"roster has {len(text)} characters, at most {MAX_TEXT_CHARS} are read", "shorten it")
+    try:
+        return yaml.load(text, Loader=_PlainLoader)  # noqa: S506 - a SafeLoader
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "somewhere"
+        raise SettingsError(f"roster is no YAML: {where}: {_short(str(error.problem))}", _YAML_HINT) from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise SettingsError(f"roster is no YAML: {_short(str(error))}", _YAML_HINT) from error
 
 
 def build(raw: object) -> Roster:

@@ -1,0 +1,17 @@
+"""`POST /api/plugins/software_orchestrator/settings`: what holds in a scope and where it comes from, or a check of new values."""
+
+import asyncio
+import json
+
+from helpers.api import ApiHandler, Request, Response
+
+from usr.plugins.software_orchestrator.helpers import host_web
+from usr.plugins.software_orchestrator.helpers.errors import HandoverError
+
+
+class Settings(ApiHandler):
+    async def process(self, input: dict, request: Request) -> dict | Response:
+        try:
+            return await asyncio.to_thread(host_web.settings_answer, input)
+        except HandoverError as error:
+            return Response(json.dumps(host_web.refusal(error)), status=400, mimetype="application/json")

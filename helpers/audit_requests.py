@@ -1,0 +1,142 @@
+"""What the audit page asks, answered from the records of known projects. Reads only; everything asked for is checked first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from usr.plugins.software_orchestrator.helpers import audit
+from usr.plugins.software_orchestrator.helpers.errors import RecordError, RequestError
+from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
+
+HANDOVER_ID = re.compile(r"ho-[0-9a-f]{16}")
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project the host knows: its name there, the title people gave it, and where it lies."""
+
+    name: str
+    title: str
+    root: Path
+
+
+@dataclass(frozen=True)
+class Records:
+    """The projects that may be read, and this installation's key."""
+
+    projects: Sequence[Project]
+    key: bytes
+
+    def project(self, name: object) -> Project:
+        """Raises RequestError (unknown_reference) for a name that is none of the known ones."""
+        for project in self.projects:
+            if project.name == name:
+                return project
+        raise RequestError("no such project", "choose one of the list", "unknown_reference")
+
+    def asked(self, name: object) -> Sequence[Project]:
+        """The one project of that name, or all when none is named."""
+        return self.projects if name in (None, "") else (self.project(name),)
+
+    def holding(self, name: object, chain_id: object) -> tuple[Project, HandoverFolder]:
+        """Where a chain is recorded. Raises RequestError or RecordError when it is nowhere, or the id could not be one."""
+        if not isinstance(chain_id, str):
+            raise RequestError("which chain?", "name one of the list", "missing")
+        for project in self.asked(name):
+            folder = HandoverFolder.open(str(project.root))
+            if folder.ledger_path(chain_id) in folder.ledgers():
+                return project, folder
+        raise RequestError("no such chain", "it may have been deleted; load the list again", "unknown_reference")
+
+
+def answer(asked: Mapping[str, Any], records: Records) -> Json:
+    """The JSON for `asked["action"]`: projects, chains, chain, packet or briefing; `ok` is true.
+
+    Raises HandoverError for what is unknown, unsafe or unreadable.
+    """
+    action = ACTIONS.get(str(asked.get("action", "")))
+    if action is None:
+        raise RequestError("no such action", "use one of " + ", ".join(ACTIONS))
+    return {"ok": True, **action(asked, records)}
+
+
+def projects(asked: Mapping[str, Any], records: Records) -> Json:
+    """{projects: [{name, title, recorded}]}; `recorded` tells whether there is a handover folder."""
+    listed = [
+        {"name": p.name, "title": p.title, "recorded": (p.root / ".a0proj" / "handover").is_dir()} for p in records.projects
+    ]
+    return {"projects": listed}
+
+
+def chains(asked: Mapping[str, Any], records: Records) -> Json:
+    """{chains: [ChainSummary without its handovers, but with `agents` and `ids`], unreadable: [{project, error}]}, newest first."""
+    found: list[Json] = []
+    unreadable: list[Json] = []
+    for project in records.asked(asked.get("project")):
+        try:
+            found += _chains_of(project, records.key)
+        except RecordError as error:
+            unreadable.append({"project": project.name, "error": error.message})
+    return {"chains": sorted(found, key=lambda chain: chain["updated"], reverse=True), "unreadable": unreadable}
+
+
+def _chains_of(project: Project, key: bytes) -> Iterator[Json]:
+    for chain in audit.chains(HandoverFolder.open(str(project.root)), key):
+        handovers = chain.pop("handovers")
+        names = (name for item in handovers for name in (item["sender"], item["receiver"]))
+        yield {
+            **chain,
+            **_named(project),
+            "agents": list(dict.fromkeys(names)),
+            "ids": [item["handover"] for item in handovers],
+        }
+
+
+def chain(asked: Mapping[str, Any], records: Records) -> Json:
+    """{summary: ChainSummary, timeline}: one chain; without a project, the first known one that has it."""
+    project, folder = records.holding(asked.get("project"), asked.get("chain"))
+    path = folder.ledger_path(asked["chain"])
+    told = audit.read_story(folder, asked["chain"], records.key)
+    return {
+        "summary": {**audit.summary_of(folder, path, records.key), **_named(project)},
+        "timeline": audit.timeline(told),
+    }
+
+
+def packet(asked: Mapping[str, Any], records: Records) -> Json:
+    """{packet: what `chain_view.packet_of` tells of one handover}."""
+    _, folder = records.holding(asked.get("project"), asked.get("chain"))
+    handover = asked.get("handover")
+    if not isinstance(handover, str) or not HANDOVER_ID.fullmatch(handover):
+        raise RequestError("no such handover", "its id looks like ho-0123456789abcdef", "unknown_reference")
+    found = audit.packet_of(audit.read_story(folder, asked["chain"], records.key), handover)
+    if found is None:
+        raise RequestError(f"the chain has no handover {handover}", "load the chain again", "unknown_reference")
+    return {"packet": found}
+
+
+def briefing(asked: Mapping[str, Any], records: Records) -> Json:
+    """{name, text}: a briefing file of a project, by its name alone."""
+    folder = HandoverFolder.open(str(records.project(asked.get("project")).root))
+    name = asked.get("name")
+    if not isinstance(name, str):
+        raise RequestError("which briefing?", "name one that the chain lists", "missing")
+    return {"name": name, "text": audit.briefing_text(folder, name)}
+
+
+def _named(project: Project) -> Json:
+    return {"project": project.name, "project_title": project.title}
+
+
+ACTIONS: Mapping[str, Callable[[Mapping[str, Any], Records], Json]] = {
+    "projects": projects,
+    "chains": chains,
+    "chain": chain,
+    "packet": packet,
+    "briefing": briefing,
+}

@@ -1,0 +1,96 @@
+"""What the pages in the browser ask of Agent Zero: its projects, and the settings that are saved in its scopes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from helpers import files as host_files
+from helpers import plugins as host_plugins
+from helpers import projects as host_projects
+
+from usr.plugins.software_orchestrator.helpers import resources, settings_form
+from usr.plugins.software_orchestrator.helpers.audit_requests import Project, Records
+from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RequestError, SettingsError
+from usr.plugins.software_orchestrator.helpers.paths import installation_key
+from usr.plugins.software_orchestrator.helpers.settings_form import Layer
+
+PLUGIN = "software_orchestrator"
+PROFILE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
+
+def projects() -> tuple[Project, ...]:
+    """The projects that the host lists, by title."""
+    found = (
+        Project(item["name"], item.get("title") or item["name"], Path(host_projects.get_project_folder(item["name"])))
+        for item in host_projects.get_active_projects_list()
+    )
+    return tuple(sorted(found, key=lambda project: (project.title.casefold(), project.name)))
+
+
+def records() -> Records:
+    """What the audit page may read. Raises RecordError when the installation's key cannot be read."""
+    return Records(projects(), installation_key(resources.ROOT))
+
+
+def refusal(error: HandoverError) -> dict[str, Any]:
+    """A refusal as the JSON that the pages show."""
+    return {"ok": False, "error": error.message, "hint": error.hint, "code": error.code}
+
+
+def settings_answer(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """`action` "view": what `settings_form.view` tells of a scope; "check": the same values as they would be saved.
+
+    Raises RequestError for an unknown scope or action, SettingsError for what cannot be saved.
+    """
+    if asked.get("action") == "check":
+        values = asked.get("values")
+        if not isinstance(values, Mapping):
+            raise RequestError("values must be a JSON object", "", "missing")
+        return {"ok": True, "values": settings_form.checked(values)}
+    if asked.get("action") == "view":
+        project, profile = _scope(asked)
+        return {"ok": True, **settings_form.view(layers(project, profile), project, profile)}
+    raise RequestError("no such action", "use view or check")
+
+
+def _scope(asked: Mapping[str, Any]) -> tuple[str, str]:
+    project, profile = asked.get("project") or "", asked.get("profile") or ""
+    if project and project not in {known.name for known in projects()}:
+        raise RequestError("no such project", "choose one of the list", "unknown_reference")
+    if profile and not (isinstance(profile, str) and PROFILE.fullmatch(profile) and ".." not in profile):
+        raise RequestError("no such profile", "choose one of the list", "unknown_reference")
+    return project, profile
+
+
+def layers(project: str = "", profile: str = "") -> tuple[Layer, ...]:
+    """Every config.json that holds for a project and profile, the strongest last.
+
+    The host takes the first one alone, and misses the project's own file as soon as a profile is named; so both questions
+    are asked. Raises SettingsError for a file that is no JSON object.
+    """
+    found = [
+        asset
+        for asked in dict.fromkeys((profile, ""))
+        for asset in host_plugins.find_plugin_assets(
+            host_plugins.CONFIG_FILE_NAME, plugin_name=PLUGIN, project_name=project, agent_profile=asked
+        )
+    ]
+    unique = {asset["path"]: asset for asset in reversed(found)}
+    strongest_last = sorted(unique.values(), key=lambda asset: (bool(asset["project_name"]), bool(asset["agent_profile"])))
+    return tuple(map(_layer, strongest_last))
+
+
+def _layer(asset: Any) -> Layer:
+    path = Path(asset["path"])
+    shown = host_files.normalize_a0_path(str(path))
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"the settings in {shown} cannot be read: {error}", "save them anew") from error
+    if not isinstance(values, dict):
+        raise SettingsError(f"the settings in {shown} are no JSON object", "save them anew")
+    return Layer(asset["project_name"], asset["agent_profile"], shown, values)
