@@ -3,8 +3,9 @@
     python benchmarks/append.py                                8 processes of 200 entries, then 200 kills
     python benchmarks/append.py --processes 2 --entries 10 --kills 5
 
-Prints one JSON object; exit 1 when an entry is lost, stands twice or does not verify. SIGKILL is what it tries; the power
-going out is not. The steps are those of a handover: snapshot, plan in the ledger, entry in the briefing, all under the lock.
+Prints one JSON object; exit 1 when an entry is lost, stands twice or does not verify. SIGKILL is what it tries; the
+power going out is not. The steps are those of a handover, all under the lock: snapshot, plan in the ledger, entry in
+the briefing.
 """
 
 from __future__ import annotations
@@ -157,7 +158,7 @@ def at_once(project: Path, processes: int, entries: int) -> dict[str, object]:
 
 def killed(project: Path, kills: int) -> dict[str, object]:
     """A child hands over one after the other and says so; it is killed at random moments, and the next begins again."""
-    rng = random.Random(SEED)  # noqa: S311 - moments, not secrets
+    rng = random.Random(SEED)
     acknowledged, begun, landed = 0, 0, 0
     started = time.monotonic()
     for turn in range(kills + 1):
@@ -193,7 +194,7 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--entries", type=int, default=200, help="of each process")
     parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--dir", type=Path, help="where to make the temporary folder (another file system, for example)")
+    parser.add_argument("--dir", type=Path, help="where to make the temporary folder (to try another file system)")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=chosen.dir) as place:
         projects = [Path(place, name) for name in ("at-once", "killed")]

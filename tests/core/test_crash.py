@@ -1,4 +1,4 @@
-"""Whatever dies in the middle of a handover: nothing acknowledged is lost, nothing stands twice, the next call heals."""
+"""Whatever dies in a handover: nothing acknowledged is lost, nothing stands twice, the next call heals."""
 
 import importlib.util
 import json
@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from usr.plugins.software_orchestrator.helpers import briefing_file, paths
 
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "append.py"
@@ -26,8 +27,8 @@ class Killed(BaseException):
     """Stands for SIGKILL: nothing in the code catches it."""
 
 
-def die_at(monkeypatch, write, wanted_bytes):
-    """Let the `write`-th write of the process put only its first bytes into the file, and end there."""
+def die_in(monkeypatch, project, write, wanted_bytes):
+    """Hand over `ho-1`; the call's `write`-th write puts only its first bytes into the file, and all ends there."""
     calls = []
 
     def write_whole(file, content, path):
@@ -38,7 +39,10 @@ def die_at(monkeypatch, write, wanted_bytes):
         raise Killed
 
     real = paths.write_whole
-    monkeypatch.setattr(paths, "write_whole", write_whole)
+    with monkeypatch.context() as patched:
+        patched.setattr(paths, "write_whole", write_whole)
+        with pytest.raises(Killed):
+            bench.Records(project).hand_over("ho-1")
 
 
 # The snapshot, the plan, the entry; bytes from the start of the write, or from its end (-1 is all of it).
@@ -46,9 +50,7 @@ def die_at(monkeypatch, write, wanted_bytes):
 @pytest.mark.parametrize("wanted_bytes", [0, 1, 2, 3, 50, 88, 89, 90, 120, 200, -120, -90, -70, -5, -4, -3, -2, -1])
 def test_a_call_that_died_in_any_of_its_writes_is_finished_by_the_same_call(tmp_path, monkeypatch, write, wanted_bytes):
     bench.Records(tmp_path).hand_over("ho-0")
-    with monkeypatch.context() as patched, pytest.raises(Killed):
-        die_at(patched, write, wanted_bytes)
-        bench.Records(tmp_path).hand_over("ho-1")
+    die_in(monkeypatch, tmp_path, write, wanted_bytes)
     for handover in ("ho-1", "ho-1", "ho-2"):
         bench.Records(tmp_path).hand_over(handover)
     result = bench.counted(bench.Records(tmp_path), {"ho-0", "ho-1", "ho-2"}, {"ho-0", "ho-1", "ho-2"})
@@ -59,9 +61,7 @@ def test_a_call_that_died_in_any_of_its_writes_is_finished_by_the_same_call(tmp_
 
 def test_a_call_that_dies_again_and_again_is_still_one_entry(tmp_path, monkeypatch):
     for write, wanted_bytes in [(1, 40), (1, -1), (1, 30), (2, 0), (2, 60), (2, 100), (1, -2)]:
-        with monkeypatch.context() as patched, pytest.raises(Killed):
-            die_at(patched, write, wanted_bytes)
-            bench.Records(tmp_path).hand_over("ho-1")
+        die_in(monkeypatch, tmp_path, write, wanted_bytes)
     bench.Records(tmp_path).hand_over("ho-1")
     result = bench.counted(bench.Records(tmp_path), {"ho-1"}, {"ho-1"})
     assert bench.healthy(result), result
