@@ -26,6 +26,7 @@ from usr.plugins.software_orchestrator.helpers.handover_protocol import (
     packaged,
     prepare_request,
 )
+from usr.plugins.software_orchestrator.helpers.handover_result import start_call
 from usr.plugins.software_orchestrator.helpers.held import held
 from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket, StateField
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder, check_artifact
@@ -44,6 +45,7 @@ class Delivery:
     handover: Handover
     title: str
     fresh: bool
+    project_root: str
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,8 @@ def deliver(handover_id: str, caller: Caller, settings: Settings, ports: Ports, 
             )
         )
         specialist = settings.roster.find(packet.identity.receiver)
-        return Delivery(package.text, handover, specialist.name, fresh=not handover.events[0].data.get("answers"))
+        fresh = not handover.events[0].data.get("answers")
+        return Delivery(package.text, handover, specialist.name, fresh, str(book.folder.root))
 
 
 def artifact_status(folder: HandoverFolder, packet: HandoverPacket) -> dict[str, str]:
@@ -373,6 +376,35 @@ def outcome_of(handover_id: str, caller: Caller, settings: Settings, ports: Port
         if handover.is_open or handover.state in ("prepared", "superseded"):
             return None
         return told_before(handover, book.folder, settings, ports)
+
+
+def held_by(handover_id: str, caller: Caller, settings: Settings, ports: Ports) -> Handover:
+    """The handover as the ledger has it. Raises RefusedError (unknown_reference)."""
+    folder = HandoverFolder.open(caller.project_root)
+    chain = chain_holding(folder, handover_id, ports)
+    found = chain.find(handover_id) if chain else None
+    if found is None:
+        raise RefusedError(f"no handover {handover_id} is recorded in {folder.path}", "", "unknown_reference")
+    return found
+
+
+def standing(project_root: str, caller: Caller, settings: Settings, ports: Ports) -> tuple[str, ...]:
+    """What waits in this chat: handovers prepared but not started, work that is open, chains that are stopped; a line each."""
+    folder = HandoverFolder.open(project_root)
+    lines = []
+    for path in folder.ledgers():
+        chain = peek(folder, path.stem, ports)
+        if not of_chat(chain, folder, caller):
+            continue
+        if chain.stop:
+            lines.append(f"Handovers on {render.one_line(chain.id)} were stopped: {render.one_line(chain.stop)}")
+        for handover in chain.handovers:
+            if handover.state == "prepared":
+                call = start_call(settings.roster.find(handover.receiver), handover.id)
+                lines.append(f"Prepared, not started: {handover.id} to {handover.receiver}. Start it with {call}")
+            elif handover.is_open:
+                lines.append(f"Open: {handover.id}, {handover.receiver} has the work ({handover.state})")
+    return tuple(lines)
 
 
 def next_leg(handover_id: str, caller: Caller, settings: Settings, ports: Ports) -> Prepared:

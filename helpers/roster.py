@@ -71,6 +71,11 @@ class Roster(BaseModel):
                 return normal(receiver) in map(normal, entry.can_handoff_to)
         return True
 
+    def lines(self, sender: str) -> str:
+        """Whom the sender may hand over to, a line each, as the tool prompt shows it."""
+        others = (entry for entry in self.entries if normal(entry.profile) != normal(sender) and self.allows(sender, entry.profile))
+        return "\n".join(f"- {entry.profile}: {entry.purpose}" if entry.purpose else f"- {entry.profile}" for entry in others)
+
     def _suggestion(self, wanted: str) -> str:
         near = difflib.get_close_matches(wanted, [normal(name) for name in self.names()], n=3, cutoff=0.6)
         known = "use one of: " + ", ".join(self.names())

@@ -1,0 +1,9 @@
+from helpers.extension import Extension
+
+from usr.plugins.software_orchestrator.helpers import host_run
+
+
+class Ended(Extension):
+    async def execute(self, data: dict = {}, **kwargs):  # noqa: B006 - the host's signature
+        if self.agent:
+            await host_run.ended(self.agent, data)

@@ -1,0 +1,9 @@
+from helpers.extension import Extension
+
+from usr.plugins.software_orchestrator.helpers import host_run
+
+
+class Restore(Extension):
+    async def execute(self, **kwargs):
+        if self.agent:
+            await host_run.restore(self.agent)

@@ -1,0 +1,9 @@
+from helpers.extension import Extension
+
+from usr.plugins.software_orchestrator.helpers import host_run
+
+
+class Offers(Extension):
+    async def execute(self, loop_data=None, **kwargs):
+        if self.agent and loop_data and (text := await host_run.offers(self.agent)):
+            loop_data.extras_persistent["handovers"] = text

@@ -1,0 +1,314 @@
+"""Agent Zero as the plugin needs it: who calls, from which chat and project, with which settings; and where to speak.
+
+The only helper of the flow that imports the host (`host_web` does it for the pages). Both shapes of the host are told apart by
+looking for the functions, never by comparing versions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agent import Agent, AgentContext, UserMessage
+from helpers import files, notification, projects, secrets, subagents
+from helpers.errors import InterventionException, RepairableException
+from helpers.tool import Response
+
+from usr.plugins.software_orchestrator.helpers import config, host_web, resources
+from usr.plugins.software_orchestrator.helpers.config import Settings
+from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RecordError, RefusedError
+from usr.plugins.software_orchestrator.helpers.masking import redact
+from usr.plugins.software_orchestrator.helpers.packet import Turn
+from usr.plugins.software_orchestrator.helpers.ports import ORCHESTRATOR, Caller, Ports, local_ports
+from usr.plugins.software_orchestrator.helpers.transcript import from_history, recent_turns
+
+__all__ = ["AgentContext", "HandoverResponse", "InterventionException", "RepairableException", "UserMessage"]
+
+KEY = "software_orchestrator"
+REFERENCE = re.compile(r"§§handover\(\s*(ho-[0-9a-f]{16})\s*\)")
+# Transient marks on an agent; the host does not save keys that begin with "_".
+DELIVERIES, STATE, IN_LOOP, NUDGED = "_so_deliveries", "_so_state", "_so_in_loop", "_so_nudged"
+_PERSON_MESSAGES, _PERSON_CHARS = 20, 4000
+
+
+@dataclass
+class HandoverResponse(Response):
+    """The host's Response with the error mark of the seed's contract."""
+
+    error: bool = False
+
+
+def answered(text: str, *, ends: bool = False) -> HandoverResponse:
+    return HandoverResponse(message=text, break_loop=ends)
+
+
+def refused(error: HandoverError, more: str = "") -> HandoverResponse:
+    """A refusal as a Response: never an exception, and marked for the model and for programs."""
+    text = f"{error}; {more}" if more else str(error)
+    return HandoverResponse(
+        message=text, break_loop=False, additional={"error": True, "error_code": error.code}, error=True
+    )
+
+
+# who calls
+
+
+def root_context(agent: Agent) -> AgentContext:
+    """The chat the person sees: a child chat's parent (2.x), else the agent's own."""
+    context = agent.context
+    for _ in range(20):
+        parent = AgentContext.get(str(context.get_output_data("parent_context_id") or ""))
+        if parent is None:
+            return context
+        context = parent
+    return context
+
+
+def superior(agent: Agent) -> Agent | None:
+    """Who started the agent. A child chat's parent is found again after a restart by the ids that the host saves (2.x)."""
+    found: Agent | None = agent.data.get(Agent.DATA_NAME_SUPERIOR)
+    if found is not None:
+        return found
+    context = agent.context
+    parent = AgentContext.get(str(context.get_output_data("parent_context_id") or ""))
+    number = context.get_output_data("parent_agent_number")
+    return next((each for each in agents_of(parent) if each.number == number), None) if parent else None
+
+
+def agents_of(context: AgentContext) -> Iterator[Agent]:
+    """Every living agent of a chat and of its child chats, superiors first."""
+    seen: list[Agent] = []
+    waiting = [context.agent0]
+    while waiting:
+        agent = waiting.pop(0)
+        if agent is None or agent in seen:
+            continue
+        seen.append(agent)
+        yield agent
+        children = agent.data.get("_subordinates")
+        waiting.append(agent.data.get(Agent.DATA_NAME_SUBORDINATE))
+        waiting.extend(children.values() if isinstance(children, dict) else ())
+        waiting.extend(each.agent0 for each in AgentContext.all() if _child_of(each, agent))
+
+
+def _child_of(context: AgentContext, agent: Agent) -> bool:
+    return (
+        context.get_output_data("parent_context_id") == agent.context.id
+        and context.get_output_data("parent_agent_number") == agent.number
+    )
+
+
+def project_root(agent: Agent) -> str:
+    """The folder of the chat's active project, or ""."""
+    name = projects.get_context_project_name(root_context(agent))
+    return str(projects.get_project_folder(name)) if name else ""
+
+
+def real_path(path: Any) -> Any:
+    """A path as the model names it (`/a0/...`) as one that can be opened; anything else as it is."""
+    return files.fix_dev_path(path) if isinstance(path, str) and path.startswith("/a0/") else path
+
+
+def settings_of(agent: Agent) -> Settings:
+    """The settings for this agent's project and profile: defaults, then each scope that has a file. Raises SettingsError."""
+    project = projects.get_context_project_name(root_context(agent)) or ""
+    found = host_web.layers(project, agent.config.profile or "")
+    return config.settings(resources.default_settings(), *(layer.values for layer in found))
+
+
+def ports_of(agent: Agent) -> Ports:
+    """Ports whose mask knows the secrets of the agent's chat; a mask that fails stops the write."""
+    manager = secrets.get_secrets_manager(agent.context)
+
+    def mask(text: str) -> str:
+        try:
+            return redact(manager.mask_values(text))
+        except Exception as error:
+            raise RecordError(f"failed to append briefing file: secrets cannot be masked ({type(error).__name__})", "see the host's secrets") from error
+
+    return local_ports(mask)
+
+
+def caller_of(agent: Agent, ports: Ports) -> Caller:
+    """The agent as a caller: in its handover when it holds one, else as the orchestrator of its chat."""
+    context = root_context(agent)
+    held = binding(agent)
+    person = memory(context)["person"]
+    return Caller(
+        chat_id=str(context.id),
+        sender=sender_of(agent),
+        inside=held["handover_id"] if held else "",
+        project_root=held["project_root"] if held else project_root(agent),
+        person_count=person["count"],
+        person_messages=tuple(person["last"]),
+        turns=lambda count: masked_turns(agent, count, ports),
+    )
+
+
+def sender_of(agent: Agent) -> str:
+    """The agent's profile; the host's general profiles act as the orchestrator."""
+    profile = str(agent.config.profile or "")
+    return ORCHESTRATOR if agent.number == 0 and profile in ("", "default", "agent0") else profile or ORCHESTRATOR
+
+
+def masked_turns(agent: Agent, count: int, ports: Ports) -> tuple[Turn, ...]:
+    """The last turns of the agent's own conversation; lists are copied before they are walked (HOST fact 17)."""
+    found = recent_turns(from_history(agent.history.to_dict()), count)
+    return tuple(Turn(role=turn.role, text=ports.mask(turn.text)) for turn in found)
+
+
+def refuse_parallel(agent: Agent) -> None:
+    """In the throw-away chat of 2.x's `parallel` tool a handover would be lost. Raises RefusedError (parallel)."""
+    try:
+        from helpers.parallel_tools import is_parallel_worker  # type: ignore[import-not-found]
+    except ImportError:
+        return
+    if is_parallel_worker(agent):
+        raise RefusedError("a handover cannot be made inside parallel", "call the tool by itself", "parallel")
+
+
+def refuse_unknown_profile(agent: Agent, profile: str) -> None:
+    """The host runs unknown profiles with default prompts (HOST fact 18). Raises RefusedError (start_failed)."""
+    known = subagents.get_available_agents_dict(projects.get_context_project_name(root_context(agent)))
+    if profile not in known:
+        raise RefusedError(
+            f"Agent Zero has no profile {profile}", f"install it under usr/agents, or use one of: {', '.join(sorted(known))}", "start_failed"
+        )
+
+
+# what is kept in the chat
+
+
+def memory(context: AgentContext) -> dict[str, Any]:
+    """The plugin's plain JSON in the chat's data: refusals in a row, and what the person wrote last."""
+    found = context.data.get(KEY)
+    if not isinstance(found, dict) or not isinstance(found.get("person"), dict):
+        found = context.data[KEY] = {"refusals": 0, "person": {"count": 0, "last": []}}
+    return found
+
+
+def person_wrote(context: AgentContext, text: str) -> None:
+    """Count the person's message; it lifts the stop that refusals made."""
+    kept = memory(context)
+    kept["refusals"] = 0
+    kept["person"]["count"] += 1
+    kept["person"]["last"] = [*kept["person"]["last"], ports_of(context.agent0).mask(text[:_PERSON_CHARS])][-_PERSON_MESSAGES:]
+
+
+def check_refusals(context: AgentContext, settings: Settings) -> None:
+    """Raises RefusedError (stopped) after `max_refusals_in_a_row`, until the person writes."""
+    if memory(context)["refusals"] >= settings.max_refusals_in_a_row:
+        raise RefusedError(
+            f"handovers of this chat are stopped after {settings.max_refusals_in_a_row} refused calls in a row",
+            "tell the person what you tried and ask how to go on; their next message lifts the stop",
+            "stopped",
+        )
+
+
+# what an agent holds
+
+
+def binding(agent: Agent) -> dict[str, str] | None:
+    """The handover an agent works in: {handover_id, project_root, chat_id}; one of another chat is dropped, and said so."""
+    found = agent.data.get(KEY)
+    if not isinstance(found, dict) or not found.get("handover_id"):
+        return None
+    if found.get("chat_id") != str(root_context(agent).id):
+        release(agent)
+        tell(agent, f"{found['handover_id']} belongs to another chat and was dropped", "This chat was branched or imported.")
+        return None
+    return found
+
+
+def bind(agent: Agent, handover_id: str, root: str) -> None:
+    agent.data[KEY] = {"handover_id": handover_id, "project_root": root, "chat_id": str(root_context(agent).id)}
+    agent.data.pop(STATE, None)
+
+
+def release(agent: Agent) -> None:
+    """The agent holds nothing any more; its persona is gone with it."""
+    agent.data.pop(KEY, None)
+    agent.data.pop(STATE, None)
+    undress(agent)
+
+
+def dress(agent: Agent, profile: str, name: str) -> None:
+    """Profile and persona, which the host loses on reload and when settings are saved (HOST fact 19); again does nothing."""
+    if agent.config.profile != profile:
+        agent.config = dataclasses.replace(agent.config, profile=profile)
+    agent.agent_name = f"{name} (A{agent.number})"
+
+
+def undress(agent: Agent) -> None:
+    agent.agent_name = f"A{agent.number}"
+
+
+# speaking to the person
+
+
+def tell(agent: Agent, heading: str, content: str = "") -> None:
+    """One row in the chat the person sees."""
+    root_context(agent).log.log(type="info", heading=heading, content=content)
+
+
+def call_person(agent: Agent, heading: str, content: str) -> None:
+    """A row and a notification: the person is needed."""
+    root_context(agent).log.log(type="warning", heading=heading, content=content)
+    notification.NotificationManager.send_notification(
+        type=notification.NotificationType.WARNING,
+        priority=notification.NotificationPriority.HIGH,
+        message=content,
+        title=heading,
+        display_time=20,
+        group=KEY,
+    )
+
+
+# starting a subordinate, in both shapes of the host
+
+
+async def run_subordinate(agent: Agent, profile: str, message: str, *, fresh: bool) -> tuple[str, Agent]:
+    """Run a specialist and return what it said and who it was. Exceptions of the run pass through."""
+    import tools.call_subordinate as host_tool
+
+    if hasattr(host_tool, "get_or_create_subordinate"):
+        sub = host_tool.get_or_create_subordinate(agent, profile=profile, reset=fresh, message=message)
+        said = await host_tool.run_subordinate(agent, sub, message)
+        return str(said or ""), sub
+    sub = agent.get_data(Agent.DATA_NAME_SUBORDINATE)
+    if fresh or sub is None or sub.config.profile != profile:
+        sub = _linear_subordinate(agent, profile)
+    sub.hist_add_user_message(UserMessage(message=message, attachments=[]))
+    try:
+        said = await sub.monologue()
+    finally:
+        agent.context.streaming_agent = agent
+    sub.history.new_topic()
+    return str(said or ""), sub
+
+
+def _linear_subordinate(agent: Agent, profile: str) -> Agent:
+    from initialize import initialize_agent
+
+    settings = dataclasses.replace(initialize_agent(), profile=profile)
+    sub = Agent(agent.number + 1, settings, agent.context)
+    sub.set_data(Agent.DATA_NAME_SUPERIOR, agent)
+    agent.set_data(Agent.DATA_NAME_SUBORDINATE, sub)
+    return sub
+
+
+def child_context_id(agent: Agent, sub: Agent) -> str:
+    """The id of a subordinate's own chat (2.x), or ""."""
+    return "" if sub.context is agent.context else str(sub.context.id)
+
+
+def current_subordinate(agent: Agent) -> Agent | None:
+    """The agent's newest living subordinate, or None."""
+    found: Agent | None = agent.data.get(Agent.DATA_NAME_SUBORDINATE)
+    if found is not None:
+        return found
+    children = agent.data.get("_subordinates")
+    return next(reversed(list(children.values())), None) if isinstance(children, Mapping) and children else None

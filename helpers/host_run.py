@@ -1,0 +1,402 @@
+"""A handover's life inside Agent Zero: what the tools and extensions do, each in one function.
+
+Disk work runs in a thread, because all chats share one event loop (HOST fact 17); no lock is held across an await.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from usr.plugins.software_orchestrator.helpers import (
+    handover_protocol,
+    handover_result,
+    host,
+    reply_protocol,
+    resources,
+)
+from usr.plugins.software_orchestrator.helpers.config import Settings
+from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RefusedError
+from usr.plugins.software_orchestrator.helpers.handover_protocol import Prepared
+from usr.plugins.software_orchestrator.helpers.host import HandoverResponse
+from usr.plugins.software_orchestrator.helpers.ports import Caller, Ports
+from usr.plugins.software_orchestrator.helpers.reply_protocol import Answer, Delivery
+
+KEPT_AFTER = ("clarify",)  # a specialist that asked is asked back: it keeps its handover
+
+
+@dataclasses.dataclass(frozen=True)
+class Desk:
+    """All that a step needs to know of its agent."""
+
+    agent: Any
+    caller: Caller
+    settings: Settings
+    ports: Ports
+
+    @property
+    def rest(self) -> tuple[Caller, Settings, Ports]:
+        return self.caller, self.settings, self.ports
+
+
+def desk(agent: Any) -> Desk:
+    """Raises SettingsError."""
+    ports = host.ports_of(agent)
+    return Desk(agent, host.caller_of(agent, ports), host.settings_of(agent), ports)
+
+
+# handover_to_specialist
+
+
+async def handover(agent: Any, tool: Any, args: Mapping[str, Any]) -> HandoverResponse:
+    """The tool: prepare, and with `start` run the specialist and those it hands on to."""
+    try:
+        host.refuse_parallel(agent)
+        at = desk(agent)
+        host.check_refusals(host.root_context(agent), at.settings)
+        await asyncio.to_thread(sweep, at)
+        given = {**args, "project_root": host.real_path(args.get("project_root"))}
+        prepared = await asyncio.to_thread(handover_protocol.prepare, given, *at.rest)
+    except HandoverError as error:
+        return refuse(agent, error)
+    host.memory(host.root_context(agent))["refusals"] = 0
+    if prepared.plan.request.start and prepared.state == "prepared":
+        return await start(at, tool, prepared)
+    host.tell(agent, f"{prepared.plan.specialist.name} is prepared for: {prepared.packet.topic}", why(prepared))
+    return host.answered(handover_result.message(prepared))
+
+
+def why(prepared: Prepared) -> str:
+    return prepared.packet.handover_reason or f"return when: {prepared.packet.return_condition}"
+
+
+def refuse(agent: Any, error: HandoverError) -> HandoverResponse:
+    """A refused handover, counted; one that stops the chain or the chat calls the person."""
+    context = host.root_context(agent)
+    kept = host.memory(context)
+    kept["refusals"] += 1
+    stopped = isinstance(error, RefusedError) and error.stops
+    if stopped:
+        host.call_person(agent, "Handovers are stopped", f"{error.message}. Your next message lets them go on.")
+    elif error.code != "stopped" and kept["refusals"] == _most_refusals(agent):
+        host.call_person(agent, "Handovers are stopped", f"{kept['refusals']} calls in a row were refused. Last: {error.message}")
+        return host.refused(error, "this was the last of the refusals allowed in a row: ask the person how to go on")
+    return host.refused(error)
+
+
+def _most_refusals(agent: Any) -> int:
+    try:
+        return host.settings_of(agent).max_refusals_in_a_row
+    except HandoverError:
+        return 3
+
+
+def sweep(at: Desk) -> None:
+    """Before a chain is used again: what no living agent holds is closed as cancelled."""
+    held = (host.binding(agent) for agent in host.agents_of(host.root_context(at.agent)))
+    alive = {each["handover_id"] for each in held if each}
+    if at.caller.project_root:
+        reply_protocol.sweep(alive, at.caller.project_root, *at.rest)
+
+
+async def start(at: Desk, tool: Any, prepared: Prepared) -> HandoverResponse:
+    """Run the specialist, then whoever it hands on to (seed 004's chain), and bring the last note back."""
+    legs: list[dict[str, Any]] = []
+    leg = prepared
+    while True:
+        answer = await run_leg(at, tool, leg)
+        legs.append({"handover_id": leg.packet.identity.handover_id, "specialist": leg.plan.specialist.profile, **_said(answer)})
+        await tool.set_progress(answer.note)
+        if not answer.hand_to:
+            break
+        try:
+            leg = await asyncio.to_thread(reply_protocol.next_leg, leg.packet.identity.handover_id, *at.rest)
+        except HandoverError as error:
+            answer = moved_no_further(at.agent, answer, error)
+            break
+    reply = {**answer.summary, "legs": legs, "note": answer.note, "next_step": what_follows(answer)}
+    response = host.answered(handover_result.message(prepared, reply))
+    response.error = answer.summary.get("verdict") == "failed"
+    return response
+
+
+def _said(answer: Answer) -> dict[str, Any]:
+    return {name: answer.summary.get(name) for name in ("verdict", "outcome", "implicit")}
+
+
+def moved_no_further(agent: Any, answer: Answer, error: HandoverError) -> Answer:
+    """The work cannot move on by itself: its last note comes back, with the reason; a stop calls the person."""
+    if isinstance(error, RefusedError) and error.stops:
+        host.call_person(agent, "Handovers are stopped", f"{error.message}. Your next message lets them go on.")
+    note = f"{answer.note}Not handed on to {answer.hand_to}: {error}\n"
+    return dataclasses.replace(answer, note=note, summary={**answer.summary, "not_handed_on": str(error)})
+
+
+async def run_leg(at: Desk, tool: Any, prepared: Prepared) -> Answer:
+    """One specialist's run from delivery to its answer. The person's intervention passes through."""
+    identity, specialist = prepared.packet.identity, prepared.plan.specialist
+    try:
+        host.refuse_unknown_profile(at.agent, specialist.profile)
+        delivery = await asyncio.to_thread(reply_protocol.deliver, identity.handover_id, *at.rest, way="start")
+    except HandoverError as error:
+        return await asyncio.to_thread(reply_protocol.close, identity.handover_id, "failed", str(error), *at.rest)
+    announce(at.agent, delivery)
+    await tool.set_progress(f"{specialist.name} has the task: {prepared.packet.topic}")
+    stash(at.agent, identity.handover_id, delivery)
+    at.agent.data[host.IN_LOOP] = identity.handover_id
+    reference = handover_result.reference(identity.handover_id)
+    try:
+        said, _ = await host.run_subordinate(at.agent, specialist.profile, reference, fresh=delivery.fresh)
+    except host.InterventionException:
+        raise
+    except Exception as error:
+        return await asyncio.to_thread(reply_protocol.close, identity.handover_id, "failed", f"{type(error).__name__}: {error}", *at.rest)
+    finally:
+        at.agent.data.pop(host.IN_LOOP, None)
+    found = await asyncio.to_thread(reply_protocol.outcome_of, identity.handover_id, *at.rest)
+    if found is None:
+        found = await asyncio.to_thread(reply_protocol.close, identity.handover_id, "done", "", *at.rest, said=said)
+    return found
+
+
+def announce(agent: Any, delivery: Delivery) -> None:
+    packet = delivery.handover.packet
+    host.tell(agent, f"{delivery.title} has the task now: {packet.topic}", packet.handover_reason or packet.next_action or packet.goal)
+
+
+def what_follows(answer: Answer) -> str:
+    """What the orchestrator does after a hand-back."""
+    verdict, identifier = answer.summary.get("verdict"), answer.summary.get("handover_id")
+    if verdict == "clarify":
+        return (
+            f"Orchestrator: answer with handover_to_specialist(answers={identifier}, state={{field: value}}), asking the person"
+            " only what you do not know"
+        )
+    if verdict in ("reject", "rejected"):
+        return "Orchestrator: supply what is missing, choose another specialist, or do it yourself"
+    if answer.stops:
+        return "Orchestrator: ask the person how to go on; their next message lets handovers go on"
+    if verdict in ("failed", "cancelled"):
+        return "Orchestrator: tell the person, or hand over again"
+    return "Orchestrator: use the note; read the briefing for the rest"
+
+
+# handover_reply
+
+
+async def reply(agent: Any, args: Mapping[str, Any]) -> HandoverResponse:
+    """The specialist's verdict. accept goes on working; the others end its run."""
+    if host.binding(agent) is None:
+        return host.refused(RefusedError("no handover is open for you", "answer with the response tool", "nothing_open"))
+    try:
+        at = desk(agent)
+        answer = await asyncio.to_thread(reply_protocol.reply, args, *at.rest)
+    except HandoverError as error:
+        return host.refused(error)
+    agent.data[host.STATE] = "accepted" if not answer.ends else "closed"
+    return host.answered(answer.message, ends=answer.ends)
+
+
+# extensions
+
+
+def person_wrote(context: Any, message: Any) -> None:
+    """The person's own message in the chat they see: it lifts stops; a nudge or an empty message does not."""
+    if context.data.pop(host.NUDGED, False) or not str(getattr(message, "message", "") or "").strip():
+        return
+    if context.get_output_data("parent_context_id"):
+        return
+    host.person_wrote(context, message.message)
+    for agent in host.agents_of(context):
+        held = host.binding(agent)
+        if held and agent.context is not context and agent.context.is_running():
+            host.tell(agent, f"{agent.agent_name} holds the task now", f"It works in its own chat, {agent.context.id}.")
+
+
+def nudged(context: Any) -> None:
+    context.data[host.NUDGED] = True
+
+
+def stopped(context: Any, why_: str) -> None:
+    """The chat's task is killed: whoever works is interrupted, and may go on or be gone."""
+    if not context.is_running():
+        return
+    for agent in _holders(context):
+        at = desk(agent)
+        reply_protocol.interrupt(at.caller.inside, why_, *at.rest)
+        agent.data.pop(host.STATE, None)
+
+
+def cleared(context: Any, why_: str) -> None:
+    """The chat is reset or removed: its agents are gone, and with them their handovers."""
+    for agent in _holders(context):
+        at = desk(agent)
+        reply_protocol.close(at.caller.inside, "cancelled", why_, *at.rest)
+        host.release(agent)
+
+
+def _holders(context: Any) -> list[Any]:
+    return [agent for agent in host.agents_of(context) if host.binding(agent)]
+
+
+async def before_tool(agent: Any, name: str, args: dict[str, Any]) -> None:
+    """A specialist that works has accepted; and a reference in call_subordinate gets the right specialist."""
+    if host.binding(agent) and name != "handover_reply" and agent.data.get(host.STATE) != "accepted":
+        at = desk(agent)
+        agent.data[host.STATE] = await asyncio.to_thread(reply_protocol.touch, at.caller.inside, *at.rest)
+    if name == "call_subordinate" and (found := host.REFERENCE.search(str(args.get("message") or ""))):
+        await route(agent, found[1], args)
+
+
+async def route(agent: Any, handover_id: str, args: dict[str, Any]) -> None:
+    """Deliver ahead and set profile and reset, so that the specialist of the handover runs and no other."""
+    try:
+        host.refuse_parallel(agent)
+        at = desk(agent)
+        delivery = await asyncio.to_thread(reply_protocol.deliver, handover_id, *at.rest, way="call_subordinate")
+        profile = delivery.handover.receiver
+        host.refuse_unknown_profile(agent, profile)
+    except HandoverError as error:
+        raise host.RepairableException(str(error)) from error
+    stash(agent, handover_id, delivery)
+    announce(agent, delivery)
+    current = host.current_subordinate(agent)
+    goes_on = not delivery.fresh and current is not None and current.config.profile == profile
+    args.update(profile=profile, reset="false" if goes_on else "true", message=handover_result.reference(handover_id))
+    args.pop("agent_profile", None)
+    args.pop("agent_id", None)
+    if goes_on and (child := host.child_context_id(agent, current)):
+        args["context_id"] = child
+    else:
+        args.pop("context_id", None)
+
+
+def stash(agent: Any, handover_id: str, delivery: Delivery) -> None:
+    agent.data.setdefault(host.DELIVERIES, {})[handover_id] = delivery
+
+
+def incoming(agent: Any, data: dict[str, Any]) -> None:
+    """A message for an agent: a reference in a superior's is expanded and binds the agent; the person's word interrupts it."""
+    above = host.superior(agent)
+    args, kwargs = list(data.get("args") or ()), dict(data.get("kwargs") or {})
+    if above is None:
+        return
+    spoken = kwargs.get("intervention", args[2] if len(args) > 2 else False)
+    if spoken:
+        agent.data.pop(host.STATE, None)
+        return
+    message = kwargs.get("message", args[1] if len(args) > 1 else None)
+    found = host.REFERENCE.search(str(getattr(message, "message", "") or ""))
+    if found is None:
+        return
+    try:
+        delivery = above.data.get(host.DELIVERIES, {}).pop(found[1], None) or deliver_now(above, found[1])
+    except HandoverError as error:
+        data["exception"] = host.RepairableException(str(error))
+        return
+    take(agent, above, delivery)
+    expanded = dataclasses.replace(message, message=delivery.text)
+    if "message" in kwargs:
+        data["kwargs"] = {**kwargs, "message": expanded}
+    else:
+        data["args"] = (args[0], expanded, *args[2:])
+
+
+def deliver_now(agent: Any, handover_id: str) -> Delivery:
+    at = desk(agent)
+    return reply_protocol.deliver(handover_id, *at.rest, way="call_subordinate")
+
+
+def take(agent: Any, above: Any, delivery: Delivery) -> None:
+    """The agent holds the handover from here on, and shows it in every row."""
+    held = host.binding(above)
+    root = held["project_root"] if held else delivery.project_root
+    host.bind(agent, delivery.handover.id, root)
+    host.dress(agent, delivery.handover.receiver, delivery.title)
+
+
+async def restore(agent: Any) -> None:
+    """Before each prompt: profile and persona of who holds a handover; one that was closed meanwhile is let go."""
+    if host.binding(agent) is None:
+        return
+    try:
+        at = desk(agent)
+        found = await asyncio.to_thread(reply_protocol.held_by, at.caller.inside, *at.rest)
+    except HandoverError as error:
+        host.release(agent)
+        host.tell(agent, "A handover was dropped", error.message)
+        return
+    if not found.is_open and found.state not in KEPT_AFTER and agent.data.get(host.STATE) != "closed":
+        host.release(agent)
+        host.tell(agent, f"{found.id} is closed ({found.state})", "Its specialist goes on without it.")
+        return
+    specialist = at.settings.roster.find(found.receiver)
+    host.dress(agent, specialist.profile, specialist.name)
+
+
+async def ended(agent: Any, data: dict[str, Any]) -> None:
+    """A specialist's run is over: its handover is closed if it still is open, and the note becomes its superior's result."""
+    held = host.binding(agent)
+    if held is None:
+        return
+    at, identifier = desk(agent), held["handover_id"]
+    error = data.get("exception")
+    if isinstance(error, BaseException):
+        why_ = f"{type(error).__name__}: {error}"
+        answer = await asyncio.to_thread(reply_protocol.close, identifier, "failed", why_, *at.rest)
+    else:
+        found = await asyncio.to_thread(reply_protocol.outcome_of, identifier, *at.rest)
+        said = data.get("result")
+        answer = found or await asyncio.to_thread(
+            reply_protocol.close, identifier, "done", "", *at.rest, said=said if isinstance(said, str) else ""
+        )
+        data["result"] = await handed_back(at, answer)
+    if answer.stops:
+        host.call_person(agent, "A specialist needs you", f"{agent.agent_name}: {answer.stops}")
+    host.tell(agent, f"{agent.agent_name} handed back: {answer.summary.get('verdict')}", str(answer.summary.get("what_happened", "")))
+    if answer.summary.get("verdict") in KEPT_AFTER:
+        host.undress(agent)
+    else:
+        host.release(agent)
+
+
+async def handed_back(at: Desk, answer: Answer) -> str:
+    """The note for the superior; where nobody loops over the legs, the next handover stands ready at its end."""
+    above = host.superior(at.agent)
+    if not answer.hand_to or (above is not None and above.data.get(host.IN_LOOP)):
+        return answer.note
+    try:
+        leg = await asyncio.to_thread(reply_protocol.next_leg, at.caller.inside, *at.rest)
+    except HandoverError as error:
+        return moved_no_further(at.agent, answer, error).note
+    return f"{answer.note}{handover_result.next_step(leg)}\n"
+
+
+def specialist_prompt(agent: Any) -> str:
+    """What only the holder of a handover reads in its system prompt; "" for others."""
+    if host.binding(agent) is None:
+        return ""
+    return "\n".join(map(resources.text, ("specialist", "tool_handover_reply", "tool_request_full_history")))
+
+
+async def offers(agent: Any) -> str:
+    """For the orchestrator after a restart or a stop: what stands prepared, open or stopped in this chat; "" when nothing does."""
+    if host.binding(agent) is not None or host.superior(agent) is not None:
+        return ""
+    at = desk(agent)
+    if not at.caller.project_root:
+        return ""
+    await asyncio.to_thread(sweep, at)
+    standing = await asyncio.to_thread(reply_protocol.standing, at.caller.project_root, *at.rest)
+    return "\n".join(standing)
+
+
+def roster_lines(agent: Any) -> str:
+    """The roster as the tool prompt shows it, for whom this agent may hand over to."""
+    try:
+        settings = host.settings_of(agent)
+    except HandoverError as error:
+        return f"(roster: {error.message})"
+    return settings.roster.lines(host.sender_of(agent))
