@@ -1345,6 +1345,14 @@ def test_a_subprocess_plays_a_script_and_leaves_its_chat_for_the_next(tmp_path, 
     assert out.splitlines() == ["1", "{'user_message': 'hi'}"]
 
 
+def test_writing_into_one_tree_changes_no_other(tmp_path):
+    first, second = (assemble(tmp_path / name, plugin_root=None) for name in ("a", "b"))
+    first.write("prompts/fw.msg_repeat.md", "mine")
+    third = assemble(tmp_path / "c", plugin_root=None)
+    assert first.read("prompts/fw.msg_repeat.md") == "mine"
+    assert second.read("prompts/fw.msg_repeat.md") == third.read("prompts/fw.msg_repeat.md") != "mine"
+
+
 def test_an_unknown_shape_is_refused(tmp_path):
     with pytest.raises(ValueError, match="linear, children"):
         assemble(tmp_path / "a0", shape="round")

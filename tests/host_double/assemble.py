@@ -83,8 +83,23 @@ def assemble(target: Path, shape: str = "linear", plugin_root: Path | None = REP
     """Make a host in `target`, which must not exist, with the plugin's files installed (None: without the plugin)."""
     if shape not in SHAPES:
         raise ValueError(f"shape is one of {', '.join(SHAPES)}, not {shape!r}")
-    shutil.copytree(_master(shape, plugin_root), target, symlinks=True)
-    return HostTree(Path(target).resolve())
+    return _copied(_master(shape, plugin_root), Path(target))
+
+
+def _copied(source: Path, target: Path) -> "HostTree":
+    """Copies what is below `usr`, and links the host's own files, which nothing changes (`HostTree.write` replaces)."""
+
+    def take(one: str, other: str) -> str:
+        if Path(one).relative_to(source).parts[0] == "usr":
+            return shutil.copy2(one, other)
+        try:
+            os.link(one, other)
+        except OSError:  # another file system, or one without hard links
+            shutil.copy2(one, other)
+        return other
+
+    shutil.copytree(source, target, symlinks=True, copy_function=take)
+    return HostTree(target.resolve())
 
 
 def _master(shape: str, plugin_root: Path | None) -> Path:
@@ -131,6 +146,7 @@ class HostTree:
         """Write a file below the root, its folders included."""
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
+        file.unlink(missing_ok=True)
         file.write_text(text, "utf-8")
         return file
 
@@ -151,8 +167,7 @@ class HostTree:
 
     def snapshot(self, target: Path) -> "HostTree":
         """Copy the disk as it is now: what is left when the process is killed here."""
-        shutil.copytree(self.root, target, symlinks=True)
-        return HostTree(Path(target).resolve())
+        return _copied(self.root, Path(target))
 
     @contextmanager
     def enter(self, without: tuple[str, ...] = ()) -> Iterator[Any]:
