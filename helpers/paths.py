@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Literal
 
-from usr.plugins.software_orchestrator.helpers.errors import Code, RecordError
+from usr.plugins.software_orchestrator.helpers.errors import RecordError
 from usr.plugins.software_orchestrator.helpers.packet import Artifact
 
 GitIgnore = Literal["chains", "all", "none"]
@@ -501,7 +501,7 @@ def _facts_of(file: io.FileIO) -> Facts:
 # --- packages --------------------------------------------------------------------------------------------------------
 
 
-def _late(module: str, package: str, code: Code = "append_failed") -> ModuleType:
+def _late(module: str, package: str) -> ModuleType:
     """Import when first needed; a missing package is a clear error, not a tool that the host cannot find."""
     import importlib
 
@@ -511,5 +511,5 @@ def _late(module: str, package: str, code: Code = "append_failed") -> ModuleType
         raise RecordError(
             f"the Python package {package} is not installed",
             f"run `python execute.py` in the plugin folder, or `pip install {package}` in the host's Python",
-            code,
+            "append_failed",
         ) from error

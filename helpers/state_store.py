@@ -26,7 +26,7 @@ from usr.plugins.software_orchestrator.helpers import paths
 from usr.plugins.software_orchestrator.helpers.event import SCHEMA, Draft, Event
 
 LINE_BYTES = 16 * 1024 * 1024
-UNTRUSTED_BYTES = 8 * 1024 * 1024
+UNTRUSTED_BYTES = 4 * 1024 * 1024  # parsed JSON can be 20 times as large as its text
 MOST_FAULTS = 1000
 
 FaultKind = Literal["changed", "missing", "torn", "out_of_order", "foreign", "malformed", "newer"]
@@ -369,8 +369,7 @@ def _last_sha(file: io.FileIO, size: int) -> str:
     """The sha of the last intact line, or "": from the file's end, or from all of it when the end does not tell."""
     for window in (_TAIL_BYTES, LINE_BYTES + _TAIL_BYTES):
         tail = os.pread(file.fileno(), window, max(0, size - window))
-        whole_lines = tail.split(b"\n")[0 if size <= window else 1 :]
-        for content in reversed(whole_lines):
+        for content in reversed(tail.split(b"\n")):  # a first line that the window cuts does not match its sha
             if isinstance(sealed := _unseal(content), _Sealed):
                 return sealed.sha
         if size <= window:

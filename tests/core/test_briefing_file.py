@@ -277,6 +277,8 @@ def test_bytes_that_no_plan_covers_are_named(folder):
     other_file = replace(one, path=one.path.with_name("other.md"), offset=0)
     assert briefing_file.unaccounted(one.path, [two, one, other_file]) == ((0, 14), (two.offset - 7, 7))
     assert briefing_file.unaccounted(one.path, [replace(one, length=10**9), replace(one, offset=0)]) == ()
+    inside = replace(one, offset=20, length=1)
+    assert briefing_file.unaccounted(one.path, [one, inside])[1:] == ((two.offset - 7, 7 + two.length),)
     assert briefing_file.unaccounted(folder.briefing_path("none.md"), [one]) == ()
 
 

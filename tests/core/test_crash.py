@@ -10,7 +10,7 @@ import pytest
 
 from usr.plugins.software_orchestrator.helpers import briefing_file, paths
 
-BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "append.py"
+BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "bench_append.py"
 
 
 def load_benchmark():
@@ -89,7 +89,7 @@ def test_a_check_that_counts_would_see_a_lost_a_doubled_and_a_changed_entry(tmp_
 
 @pytest.fixture(scope="module")
 def short_run():
-    """A short run of the benchmark; the long one (8 x 200 entries, 200 kills) is `python benchmarks/append.py`."""
+    """A short run; the long one (8 x 200 entries, 200 kills) is `python benchmarks/bench_append.py`."""
     command = [sys.executable, str(BENCHMARK), "--processes", "8", "--entries", "25", "--kills", "25"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.stdout, done.stderr

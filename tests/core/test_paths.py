@@ -254,6 +254,18 @@ def test_only_plain_files_are_opened(folder, tmp_path, make, open_file):
     assert not outside.with_name("nothing").exists()
 
 
+@pytest.mark.parametrize("make", [make_link, make_hard_link, make_fifo, make_folder, make_socket])
+@pytest.mark.parametrize("open_file", [paths.open_append, paths.open_read])
+def test_what_takes_the_files_place_after_the_look_is_not_opened_either(folder, tmp_path, monkeypatch, make, open_file):
+    outside = tmp_path / "outside.md"
+    outside.write_text("theirs")
+    path = folder.briefing_path("x.md")
+    make(path, outside)
+    monkeypatch.setattr(paths, "_exists", lambda name, at: False)
+    refused("path_unsafe", open_file, path)
+    assert outside.read_text() == "theirs"
+
+
 def test_reading_what_is_not_there_says_so(folder):
     with pytest.raises(FileNotFoundError):
         paths.open_read(folder.briefing_path("x.md"))

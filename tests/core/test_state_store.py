@@ -433,6 +433,32 @@ def test_a_line_of_100_mb_costs_bounded_memory_and_the_rest_is_read(ledger):
     assert peak < 80_000_000
 
 
+def test_a_line_that_ends_in_millions_of_escapes_costs_little_more_than_itself(ledger):
+    ledger.path.write_bytes(forged(to='"' * 4_000_000))
+    tracemalloc.start()
+    try:
+        reading = ledger.read()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert kinds(reading) == ["malformed"]
+    assert peak < 4 * ledger.path.stat().st_size
+
+
+def test_a_line_of_millions_of_small_lists_costs_bounded_memory(ledger):
+    ledger.path.write_bytes(with_raw_value("[" + "[]," * 1_300_000 + "1]"))
+    tracemalloc.start()
+    try:
+        ledger.read()
+        ledger.path.write_bytes(with_raw_value("[" + "[]," * 5_000_000 + "1]"))
+        reading = ledger.read()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (reading.events, kinds(reading)) == ((), ["foreign"])
+    assert peak < 150_000_000
+
+
 def test_any_number_of_broken_lines_is_told_in_bounded_memory(ledger):
     ledger.path.write_bytes(b"\n" * 100_000)
     tracemalloc.start()
@@ -468,9 +494,11 @@ def test_an_append_reads_only_the_end_of_a_long_ledger(ledger, monkeypatch):
 
 
 @pytest.mark.parametrize("size", [300_000, 6_000_000])
-def test_an_append_after_a_long_event_follows_it(ledger, size):
-    long = ledger.append([draft("prepared", chain=CHAIN, text="x" * size)])
-    assert example(ledger, 1)[0].prev == long[0].sha
+def test_an_append_after_a_long_event_follows_it_and_reads_not_all(ledger, monkeypatch, size):
+    with monkeypatch.context() as patched:
+        patched.setattr(state_store, "_lines", None)
+        long = ledger.append([draft("prepared", chain=CHAIN, text="x" * size)])
+        assert example(ledger, 1)[0].prev == long[0].sha
     assert ledger.read().faults == ()
 
 

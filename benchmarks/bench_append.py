@@ -1,7 +1,7 @@
 """Appends under load and under kill -9, in a fresh temporary folder, and counts what then stands in the record.
 
-    python benchmarks/append.py                                8 processes of 200 entries, then 200 kills
-    python benchmarks/append.py --processes 2 --entries 10 --kills 5
+    python benchmarks/bench_append.py                                8 processes of 200 entries, then 200 kills
+    python benchmarks/bench_append.py --processes 2 --entries 10 --kills 5
 
 Prints one JSON object; exit 1 when an entry is lost, stands twice or does not verify. SIGKILL is what it tries; the
 power going out is not. The steps are those of a handover, all under the lock: snapshot, plan in the ledger, entry in
