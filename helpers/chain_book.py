@@ -27,7 +27,7 @@ class ChainBook:
         self.folder = folder
         self.ledger = ledger_of(folder, chain_id, ports)
         self._chain_id = chain_id
-        self._events = list(self.ledger.read().events)
+        self._events = list(readable(self.ledger))
 
     @property
     def exists(self) -> bool:
@@ -75,26 +75,25 @@ class ChainBook:
             plan = briefing_file.plan_from_data(self.folder, last.data)
             if briefing_file.find(self.folder, plan) == "intact":
                 return
-            last = next((e for e in self._events if e.id == last.data.get("event")), None)
+            last = next((e for e in self._events if e.trusted and e.id == last.data.get("event")), None)
         if last is not None:
             self.brief(last)
 
     def briefing_of(self, handover_id: str) -> Event | None:
         """The newest `briefed` event of a handover's own entry."""
-        return next((e for e in reversed(self._events) if e.kind == "briefed" and e.handover == handover_id), None)
+        mine = (e for e in reversed(self._events) if e.trusted and e.kind == "briefed" and e.handover == handover_id)
+        return next(mine, None)
 
     def unaccounted_bytes(self, name: str) -> int:
-        """How many bytes at the front of a briefing no ledger of the folder accounts for."""
-        ranges = sorted(
-            (int(event.data["offset"]), int(event.data["length"]))
+        """How many bytes of a briefing no ledger of the folder accounts for; what follows the last entry is a person's notes."""
+        plans = [
+            briefing_file.plan_from_data(self.folder, event.data)
             for event in self._same_topic_events()
             if event.trusted and event.kind == "briefed" and event.data.get("path") == name
-        )
-        known_until, unknown = 0, 0
-        for offset, length in ranges:
-            unknown += max(0, offset - known_until)
-            known_until = max(known_until, offset + length)
-        return unknown
+        ]
+        known_until = max((plan.offset + plan.length for plan in plans), default=0)
+        loose = briefing_file.unaccounted(self.folder.briefing_path(name), plans)
+        return sum(length for offset, length in loose if offset < known_until)
 
     def _same_topic_events(self) -> Iterator[Event]:
         yield from self._events
@@ -115,6 +114,15 @@ def opened(folder: HandoverFolder, chain_id: str, settings: Settings, ports: Por
         yield book
 
 
+def readable(ledger: Ledger) -> tuple[Event, ...]:
+    """The ledger's intact events. Raises RecordError when a newer version of the plugin wrote there."""
+    reading = ledger.read()
+    newer = next((fault for fault in reading.faults if fault.kind == "newer"), None)
+    if newer:
+        raise RecordError(f"failed to append briefing file: {newer.where} was written by a newer version", "update the plugin")
+    return reading.events
+
+
 def ledger_of(folder: HandoverFolder, chain_id: str, ports: Ports) -> Ledger:
     return Ledger(folder.ledger_path(chain_id), ports.key(), clock=ports.clock, new_id=ports.new_id)
 
@@ -130,7 +138,7 @@ def chain_holding(folder: HandoverFolder, handover_id: str, ports: Ports) -> Cha
 
 def peek(folder: HandoverFolder, chain_id: str, ports: Ports) -> Chain:
     """The chain as it stands, without lock or repair."""
-    return fold(chain_id, ledger_of(folder, chain_id, ports).read().events)
+    return fold(chain_id, readable(ledger_of(folder, chain_id, ports)))
 
 
 def entry_of(event: Event) -> bytes:

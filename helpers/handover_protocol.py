@@ -357,7 +357,7 @@ def note_refusal(
     folder: HandoverFolder, chain_id: str, error: HandoverError, caller: Caller, settings: Settings, ports: Ports
 ) -> None:
     """Record a refusal where a ledger exists; one that stops the chain also as `escalated`, once."""
-    if not folder.ledger_path(chain_id).exists():
+    if not peek(folder, chain_id, ports).handovers:
         return
     with opened(folder, chain_id, settings, ports) as book:
         events = [draft("refused", chain=chain_id, sender=caller.sender, code=error.code, why=error.message)]

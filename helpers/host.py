@@ -7,22 +7,25 @@ looking for the functions, never by comparing versions.
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from agent import Agent, AgentContext, UserMessage
-from helpers import files, notification, projects, secrets, subagents
-from helpers.errors import InterventionException, RepairableException
 from helpers.tool import Response
 
-from usr.plugins.software_orchestrator.helpers import config, host_web, resources
+from helpers import files, notification, plugins, projects, secrets, subagents
+from helpers.errors import InterventionException, RepairableException
+from usr.plugins.software_orchestrator.helpers import config, resources
 from usr.plugins.software_orchestrator.helpers.config import Settings
-from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RecordError, RefusedError
+from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RecordError, RefusedError, SettingsError
 from usr.plugins.software_orchestrator.helpers.masking import redact
 from usr.plugins.software_orchestrator.helpers.packet import Turn
 from usr.plugins.software_orchestrator.helpers.ports import ORCHESTRATOR, Caller, Ports, local_ports
+from usr.plugins.software_orchestrator.helpers.settings_form import Layer
 from usr.plugins.software_orchestrator.helpers.transcript import from_history, recent_turns
 
 __all__ = ["AgentContext", "HandoverResponse", "InterventionException", "RepairableException", "UserMessage"]
@@ -115,8 +118,38 @@ def real_path(path: Any) -> Any:
 def settings_of(agent: Agent) -> Settings:
     """The settings for this agent's project and profile: defaults, then each scope that has a file. Raises SettingsError."""
     project = projects.get_context_project_name(root_context(agent)) or ""
-    found = host_web.layers(project, agent.config.profile or "")
+    found = setting_layers(project, agent.config.profile or "")
     return config.settings(resources.default_settings(), *(layer.values for layer in found))
+
+
+def setting_layers(project: str = "", profile: str = "") -> tuple[Layer, ...]:
+    """Every config.json that holds for a project and profile, the strongest last.
+
+    The host takes the first one alone, and misses the project's own file as soon as a profile is named; so both questions
+    are asked. Raises SettingsError for a file that is no JSON object.
+    """
+    found = [
+        asset
+        for asked in dict.fromkeys((profile, ""))
+        for asset in plugins.find_plugin_assets(
+            plugins.CONFIG_FILE_NAME, plugin_name=KEY, project_name=project, agent_profile=asked
+        )
+    ]
+    unique = {asset["path"]: asset for asset in reversed(found)}
+    strongest_last = sorted(unique.values(), key=lambda asset: (bool(asset["project_name"]), bool(asset["agent_profile"])))
+    return tuple(map(_layer, strongest_last))
+
+
+def _layer(asset: Any) -> Layer:
+    path = Path(asset["path"])
+    shown = files.normalize_a0_path(str(path))
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"the settings in {shown} cannot be read: {error}", "save them anew") from error
+    if not isinstance(values, dict):
+        raise SettingsError(f"the settings in {shown} are no JSON object", "save them anew")
+    return Layer(asset["project_name"], asset["agent_profile"], shown, values)
 
 
 def ports_of(agent: Agent) -> Ports:
@@ -163,10 +196,10 @@ def masked_turns(agent: Agent, count: int, ports: Ports) -> tuple[Turn, ...]:
 def refuse_parallel(agent: Agent) -> None:
     """In the throw-away chat of 2.x's `parallel` tool a handover would be lost. Raises RefusedError (parallel)."""
     try:
-        from helpers.parallel_tools import is_parallel_worker  # type: ignore[import-not-found]
+        import helpers.parallel_tools as parallel_tools  # type: ignore[import-not-found]
     except ImportError:
         return
-    if is_parallel_worker(agent):
+    if parallel_tools.is_parallel_worker(agent):
         raise RefusedError("a handover cannot be made inside parallel", "call the tool by itself", "parallel")
 
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from helpers import files as host_files
-from helpers import plugins as host_plugins
 from helpers import projects as host_projects
-
-from usr.plugins.software_orchestrator.helpers import resources, settings_form
+from usr.plugins.software_orchestrator.helpers import host, resources, settings_form
 from usr.plugins.software_orchestrator.helpers.audit_requests import Project, Records
-from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RequestError, SettingsError
+from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RequestError
 from usr.plugins.software_orchestrator.helpers.paths import installation_key
-from usr.plugins.software_orchestrator.helpers.settings_form import Layer
 
 PLUGIN = "software_orchestrator"
 PROFILE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -53,7 +48,7 @@ def settings_answer(asked: Mapping[str, Any]) -> dict[str, Any]:
         return {"ok": True, "values": settings_form.checked(values)}
     if asked.get("action") == "view":
         project, profile = _scope(asked)
-        return {"ok": True, **settings_form.view(layers(project, profile), project, profile)}
+        return {"ok": True, **settings_form.view(host.setting_layers(project, profile), project, profile)}
     raise RequestError("no such action", "use view or check")
 
 
@@ -64,33 +59,3 @@ def _scope(asked: Mapping[str, Any]) -> tuple[str, str]:
     if profile and not (isinstance(profile, str) and PROFILE.fullmatch(profile) and ".." not in profile):
         raise RequestError("no such profile", "choose one of the list", "unknown_reference")
     return project, profile
-
-
-def layers(project: str = "", profile: str = "") -> tuple[Layer, ...]:
-    """Every config.json that holds for a project and profile, the strongest last.
-
-    The host takes the first one alone, and misses the project's own file as soon as a profile is named; so both questions
-    are asked. Raises SettingsError for a file that is no JSON object.
-    """
-    found = [
-        asset
-        for asked in dict.fromkeys((profile, ""))
-        for asset in host_plugins.find_plugin_assets(
-            host_plugins.CONFIG_FILE_NAME, plugin_name=PLUGIN, project_name=project, agent_profile=asked
-        )
-    ]
-    unique = {asset["path"]: asset for asset in reversed(found)}
-    strongest_last = sorted(unique.values(), key=lambda asset: (bool(asset["project_name"]), bool(asset["agent_profile"])))
-    return tuple(map(_layer, strongest_last))
-
-
-def _layer(asset: Any) -> Layer:
-    path = Path(asset["path"])
-    shown = host_files.normalize_a0_path(str(path))
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise SettingsError(f"the settings in {shown} cannot be read: {error}", "save them anew") from error
-    if not isinstance(values, dict):
-        raise SettingsError(f"the settings in {shown} are no JSON object", "save them anew")
-    return Layer(asset["project_name"], asset["agent_profile"], shown, values)

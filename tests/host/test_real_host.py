@@ -27,6 +27,7 @@ HOST_MODULES = ("agent", "initialize", "helpers", "tools", "extensions", "plugin
 # Names of the 2.x host, which the plugin must look for before it uses them.
 OPTIONAL = {
     "helpers.parallel_tools",
+    "helpers.parallel_tools.is_parallel_worker",
     "tools.call_subordinate.get_or_create_subordinate",
     "tools.call_subordinate.run_subordinate",
 }
