@@ -42,7 +42,6 @@ def test_started_specialist_accepts_works_and_its_note_comes_back(any_host):
     )
     assert host.say("Please build the hero") == "The draft is ready."
     found = result_of(host)
-    print(json.dumps(found, indent=1))
     assert found["status"] == "ok"
     assert found["reply"]["verdict"] == "done" and found["reply"]["what_happened"] == NOTE["what_happened"]
     assert kinds(folder) == ["prepared", "briefed", "delivered", "accepted", "done", "briefed"]
