@@ -1,0 +1,74 @@
+"""What the README shows is what the code does: its commands run, its calls are understood, its tables are complete."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+DEFAULTS = yaml.safe_load((ROOT / "default_config.yaml").read_text(encoding="utf-8"))
+COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) for line in block.splitlines()]
+CALLS = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", README, re.DOTALL)]
+
+
+def run(*arguments, folder, **options):
+    return subprocess.run(
+        [sys.executable, "execute.py", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False, **options
+    )
+
+
+def test_every_command_runs_in_order(tmp_path):
+    commands = [shlex.split(line) for line in COMMANDS if line.startswith("python execute.py")]
+    assert len(commands) >= 6
+    for words in commands:
+        words = [str(tmp_path) if word == "build/readme" else word for word in words[2:]]
+        done = run(*words, folder=tmp_path)
+        assert done.returncode == 0, (words, done.stdout, done.stderr)
+        assert "Traceback" not in done.stderr
+
+
+def test_the_other_commands_are_targets_of_the_makefile():
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    others = [line for line in COMMANDS if not line.startswith("python execute.py")]
+    assert others == ["make demo", "make test"]
+    assert {line.split()[1] for line in others} <= targets
+
+
+def test_the_documented_handover_gives_the_documented_answer(tmp_path):
+    call, answer = CALLS[0], CALLS[1]
+    args = {**call["tool_args"], "project_root": str(tmp_path)}
+    done = run("handover", "--args", "-", folder=tmp_path, input=json.dumps(args))
+    found = json.loads(done.stdout)
+
+    def shape(value):
+        return {key: shape(item) for key, item in value.items()} if isinstance(value, dict) else type(value)
+
+    assert shape(found) == shape(answer)
+    assert list(found) == list(answer) and list(found["package"]) == list(answer["package"])
+    assert found["package"]["warnings"] == []
+
+
+def test_the_documented_reply_is_understood():
+    from usr.plugins.software_orchestrator.helpers import config, reply_request, resources
+
+    settings = config.settings(resources.default_settings())
+    reply = reply_request.parse_reply(CALLS[2]["tool_args"], settings.roster, str)
+    assert reply.lacking == () and reply.hand_to == "quality_reviewer" and reply.warnings == ()
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_every_setting_stands_in_the_table_with_its_default(name):
+    default = DEFAULTS[name]
+    shown = f"{len(default)} specialists" if name == "roster" else str(default).lower() if isinstance(default, bool) else str(default)
+    assert f"| `{name}` | {shown} |" in README
+
+
+def test_every_link_leads_to_a_file():
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", README):
+        assert (ROOT / target).exists(), target
