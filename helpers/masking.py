@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
+import hashlib
 import re
 from collections.abc import Callable
 from typing import Any
@@ -52,6 +55,37 @@ def redact(text: str) -> str:
     for kind, pattern in _AROUND:
         text = pattern.sub(rf"\g<1>[REDACTED:{kind}]", text)
     return text
+
+
+def safe(text: str, mask: Mask) -> tuple[str, bool]:
+    """What may be kept of a text: characters whole, embedded files told by size and hash, secrets masked.
+
+    Also tells whether a lone half of a character was replaced.
+    """
+    whole, lone = clean(text)
+    return mask(without_files(whole)), lone
+
+
+_DATA_URI = re.compile(
+    r"\bdata:(?P<type>[\w.+\-]{1,80}/[\w.+\-]{1,80})?(?:;[\w.+\-]{1,40}=[\w.+\-]{1,80}){0,4}(?P<base64>;base64)?,"
+    r"(?P<data>[^\s\"'<>()\[\]`]{200,})"
+)
+
+
+def without_files(text: str) -> str:
+    """The text with each data URI of 200 characters and more told as `[image/png, 106,200 bytes, sha256 1f2e3d4c5b6a7988]`."""
+    return _DATA_URI.sub(_told, text) if "data:" in text else text
+
+
+def _told(match: re.Match[str]) -> str:
+    data = match["data"].encode("utf-8", "surrogatepass")
+    if match["base64"]:
+        plain = data.rstrip(b"=").translate(bytes.maketrans(b"-_", b"+/"))
+        try:
+            data = base64.b64decode(plain + b"=" * (-len(plain) % 4))
+        except (ValueError, binascii.Error):
+            pass
+    return f"[{match['type'] or 'text/plain'}, {len(data):,} bytes, sha256 {hashlib.sha256(data).hexdigest()[:16]}]"
 
 
 def clean(text: str) -> tuple[str, bool]:
