@@ -5,41 +5,76 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
+import hashlib
 import re
 from collections.abc import Callable
 from typing import Any
 
+_START = r"(?<![A-Za-z0-9])"  # not \b: a key may follow a Chinese character
+_BEGIN, _END = (rf"-----{word} (?:[A-Z0-9]{{1,20}} ){{0,4}}PRIVATE KEY(?: BLOCK)?-----" for word in ("BEGIN", "END"))
 _KINDS: tuple[tuple[str, str], ...] = (
-    ("private_key", r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|\Z)"),
-    ("anthropic_key", r"\bsk-ant-[A-Za-z0-9_\-]{8,}"),
-    ("openai_key", r"\bsk-(?:proj-|svcacct-|admin-)[A-Za-z0-9_\-]{8,}|\bsk-[A-Za-z0-9]{20,}\b"),
-    ("openrouter_key", r"\bsk-or-(?:v1-)?[A-Za-z0-9]{16,}"),
-    ("stripe_key", r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{10,}"),
-    ("github_token", r"\b(?:gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,})"),
-    ("gitlab_token", r"\bglpat-[A-Za-z0-9_\-]{16,}"),
-    ("aws_access_key", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-    ("google_key", r"\bAIza[A-Za-z0-9_\-]{30,}"),
-    ("slack_token", r"\bxox[abeoprs]-[A-Za-z0-9\-]{10,}"),
-    ("huggingface_token", r"\bhf_[A-Za-z0-9]{20,}"),
-    ("npm_token", r"\bnpm_[A-Za-z0-9]{20,}"),
-    ("jwt", r"\beyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{4,}\.[A-Za-z0-9_\-]*"),
+    ("private_key", rf"{_BEGIN}.*?(?:{_END}|\Z)"),
+    ("anthropic_key", rf"{_START}sk-ant-[A-Za-z0-9_\-]{{8,}}"),
+    ("openrouter_key", rf"{_START}sk-or-(?:v1-)?[A-Za-z0-9]{{16,}}"),
+    ("openai_key", rf"{_START}sk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_\-]{{8,}}|[A-Za-z0-9]{{20,}})"),
+    ("stripe_key", rf"{_START}[rs]k_(?:live|test)_[A-Za-z0-9]{{10,}}"),
+    ("github_token", rf"{_START}(?:gh[pousr]_[A-Za-z0-9]{{16,}}|github_pat_[A-Za-z0-9_]{{20,}})"),
+    ("gitlab_token", rf"{_START}glpat-[A-Za-z0-9_\-]{{16,}}"),
+    ("aws_access_key", rf"{_START}(?:AKIA|ASIA)[A-Z0-9]{{16}}(?![A-Za-z0-9])"),
+    ("google_key", rf"{_START}AIza[A-Za-z0-9_\-]{{30,}}"),
+    ("slack_token", rf"{_START}xox[abeoprs]-[A-Za-z0-9\-]{{10,}}"),
+    ("huggingface_token", rf"{_START}hf_[A-Za-z0-9]{{20,}}"),
+    ("npm_token", rf"{_START}npm_[A-Za-z0-9]{{20,}}"),
+    # Starts only where a run of its letters starts, so that a long run is read once.
+    ("jwt", r"(?<![A-Za-z0-9_\-])eyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{4,}\.[A-Za-z0-9_\-]*"),
 )
 _SHAPES = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _KINDS), re.DOTALL)
+_LONG_NAME = r"pass(?:word|wd|phrase)|pwd|(?:api|secret|access|private|signing|encryption|auth)[_\-]?key|client[_\-]?secret|(?:access|auth|refresh|session|api|bot|id)[_\-]?token"
+_SHORT_NAME = "secret|token"  # words of prose too: only long values count
+_VALUE = r"[^\s\"',;<>&]"
+
+
+def _assigned(names: str, least: int) -> re.Pattern[str]:
+    """`name = value`, where the value has a digit and `least` characters and is no placeholder."""
+    return re.compile(
+        rf"(?i)({_START}(?:[a-z0-9]{{1,24}}[_\-]){{0,3}}(?:{names})[\"']?\s?[:=]\s?[\"']?)"
+        rf"(?!\[REDACTED|§§|\$|<|\{{)(?={_VALUE}{{0,200}}[0-9])({_VALUE}{{{least},}})"
+    )
+
+
 # In these a part around the secret stays readable: group 1 is kept, group 2 is the secret.
 _AROUND: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("authorization", re.compile(r"(?i)(\b(?:proxy-)?authorization[\"']?\s*[:=]\s*[\"']?(?:bearer|basic|token|apikey|digest)\s+)([^\s\"'<>,;]{4,})")),
-    ("authorization", re.compile(r"(?i)(\bbearer\s+)(?=[A-Za-z0-9_\-.~+/=]*\d)([A-Za-z0-9_\-.~+/]{16,}=*)")),
-    ("url_password", re.compile(r"(?i)(\b[a-z][a-z0-9+.\-]{1,24}://[^\s:/@?#]{0,128}:)([^\s/@]{1,256})(?=@)")),
     (
-        "credential",
+        "authorization",
         re.compile(
-            r"(?i)(\b(?:[a-z0-9]{1,24}[_\-]){0,3}(?:password|passwd|api[_\-]?key|secret[_\-]?key|access[_\-]?token|client[_\-]?secret)"
-            r"[\"']?\s?[:=]\s?[\"']?)(?!\[REDACTED|§§|\$|<|\{)(?=[^\s\"']*[0-9])([^\s\"',;<>&]{8,})"
+            rf"(?i)({_START}(?:proxy-)?authorization[\"']?\s{{0,9}}[:=]\s{{0,9}}[\"']?(?:bearer|basic|token|apikey|digest)\s{{1,9}})"
+            r"([^\s\"'<>,;]{4,})"
         ),
     ),
+    (
+        "authorization",
+        re.compile(
+            rf"(?i)({_START}(?:proxy-)?authorization[\"']?\s{{0,9}}[:=]\s{{0,9}}[\"']?)(?!\[REDACTED)(?={_VALUE}{{0,200}}[0-9])({_VALUE}{{12,}})"
+        ),
+    ),
+    ("authorization", re.compile(rf"(?i)({_START}bearer\s{{1,9}})(?=[A-Za-z0-9_\-.~+/=]{{0,200}}\d)([A-Za-z0-9_\-.~+/]{{16,}}=*)")),
+    # A password may hold "@" or "/"; a port before a path is none.
+    (
+        "url_password",
+        re.compile(
+            rf"(?i)({_START}[a-z][a-z0-9+.\-]{{1,24}}://[^\s:/@?#]{{0,128}}:)"
+            r"([^\s/\"'<>]{1,128}(?=@[^\s@])|(?!\d{1,5}[/?#])[^\s\"'<>@]{1,128}(?=@[^\s@]))"
+        ),
+    ),
+    ("credential", _assigned(_LONG_NAME, 8)),
+    ("credential", _assigned(_SHORT_NAME, 16)),
 )
 # Cheap tests that decide whether the patterns above can match at all.
-_HINT = re.compile(r"-----BEGIN|sk-|[rs]k_|gh[pousr]_|github_pat_|glpat-|AKIA|ASIA|AIza|xox|hf_|npm_|eyJ|://|(?i:authorization|bearer|passw|key|token|secret)")
+_HINT = re.compile(
+    r"-----BEGIN|sk-|[rs]k_|gh[pousr]_|github_pat_|glpat-|AKIA|ASIA|AIza|xox|hf_|npm_|eyJ|://|(?i:authorization|bearer|pass|pwd|key|token|secret)"
+)
 
 Mask = Callable[[str], str]
 
@@ -54,6 +89,37 @@ def redact(text: str) -> str:
     return text
 
 
+def safe(text: str, mask: Mask) -> tuple[str, bool]:
+    """What may be kept of a text: characters whole, embedded files told by size and hash, secrets masked.
+
+    Also tells whether a lone half of a character was replaced.
+    """
+    whole, lone = clean(text)
+    return mask(without_files(whole)), lone
+
+
+_DATA_URI = re.compile(
+    r"\bdata:(?P<type>[\w.+\-]{1,80}/[\w.+\-]{1,80})?(?:;[\w.+\-]{1,40}=[\w.+\-]{1,80}){0,4}(?P<base64>;base64)?,"
+    r"(?P<data>[^\s\"'<>()\[\]`]{200,})"
+)
+
+
+def without_files(text: str) -> str:
+    """The text with each data URI of 200 characters and more told as `[image/png, 106,200 bytes, sha256 1f2e3d4c5b6a7988]`."""
+    return _DATA_URI.sub(_told, text) if "data:" in text else text
+
+
+def _told(match: re.Match[str]) -> str:
+    data = match["data"].encode("utf-8", "surrogatepass")
+    if match["base64"]:
+        plain = data.rstrip(b"=").translate(bytes.maketrans(b"-_", b"+/"))
+        try:
+            data = base64.b64decode(plain + b"=" * (-len(plain) % 4))
+        except (ValueError, binascii.Error):
+            pass
+    return f"[{match['type'] or 'text/plain'}, {len(data):,} bytes, sha256 {hashlib.sha256(data).hexdigest()[:16]}]"
+
+
 def clean(text: str) -> tuple[str, bool]:
     """Joins surrogate pairs to one character and replaces lone halves by U+FFFD; tells whether any was lone."""
     try:
@@ -65,11 +131,18 @@ def clean(text: str) -> tuple[str, bool]:
 
 
 def map_text(value: Any, change: Mask) -> Any:
-    """The same JSON value with `change` applied to every string in it, keys included."""
+    """The same JSON value with `change` applied to every string in it, keys included; keys that become alike get a number."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {map_text(key, change): map_text(item, change) for key, item in value.items()}
+        changed: dict[Any, Any] = {}
+        for key, item in value.items():
+            name, number = map_text(key, change), 1
+            while name in changed:
+                number += 1
+                name = f"{map_text(key, change)} ({number})"
+            changed[name] = map_text(item, change)
+        return changed
     if isinstance(value, (list, tuple)):
         return [map_text(item, change) for item in value]
     return value

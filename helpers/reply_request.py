@@ -57,13 +57,13 @@ _TEXTS = ("what_happened", "observations", "user_state", "next", "reason", "stop
 
 def parse_reply(args: Mapping[Any, Any], roster: Roster, mask: Mask) -> ReplyRequest:
     """The reply in `args`. Raises RequestError with every problem of the call."""
-    values, warnings = shape.tidy(args, ARGUMENTS, mask)
     problems = Problems()
+    values, warnings = shape.tidy(args, ARGUMENTS, mask, problems)
     given = {name: values.get(name) for name in ARGUMENTS}
     reply = ReplyRequest(
         verdict=_verdict(given["verdict"], problems),
         missing=shape.texts(given["missing"], commas=True),
-        decisions=shape.items(given["decisions"], "text", shape.DECISION_KEYS),
+        decisions=problems.attempt("decisions", shape.decisions, given["decisions"], ()),
         artifacts=shape.items(given["artifacts"], "path", shape.ARTIFACT_KEYS, commas=True),
         rejected_paths=shape.items(given["rejected_paths"], "what", shape.REJECTED_KEYS),
         open_questions=shape.items(given["open_questions"], "text", shape.QUESTION_KEYS),

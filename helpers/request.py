@@ -9,15 +9,18 @@ from __future__ import annotations
 import ast
 import difflib
 import json
+import math
 import re
+import warnings as python_warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from usr.plugins.software_orchestrator.helpers.config import MAX_TOKENS, Settings
 from usr.plugins.software_orchestrator.helpers.errors import Code, HandoverError, RequestError
-from usr.plugins.software_orchestrator.helpers.masking import Mask, clean, map_text
-from usr.plugins.software_orchestrator.helpers.packet import Turn
+from usr.plugins.software_orchestrator.helpers.masking import Mask, clean, map_text, safe
+from usr.plugins.software_orchestrator.helpers.packet import DecisionStatus, Turn
+from usr.plugins.software_orchestrator.helpers.roster import normal
 
 _NOTHING = {"", "none", "null", "undefined", "nil", "n/a"}
 _TRUE, _FALSE = {"true", "yes", "y", "on", "1"}, {"false", "no", "n", "off", "0", ""}
@@ -93,16 +96,16 @@ def parse(args: Mapping[Any, Any], settings: Settings, *, mask: Mask, project_ro
 
     Raises RequestError with every problem of the call; its code is that of the first.
     """
-    values, warnings = tidy(args, ARGUMENTS, mask)
     problems = Problems()
+    values, warnings = tidy(args, ARGUMENTS, mask, problems)
     attempt = problems.attempt
     given = {name: values.get(name) for name in ARGUMENTS}
     request = HandoverRequest(
         specialist_profile=_profile(given["specialist_profile"], settings, problems),
         topic=_topic(given["topic"], problems),
-        project_root=_project_root(given["project_root"], project_root, problems),
-        recent_turns=None if given["recent_turns"] is None else turns(given["recent_turns"]),
-        decisions=items(given["decisions"], "text", DECISION_KEYS),
+        project_root=_project_root(given["project_root"], project_root, problems, mask),
+        recent_turns=turns(given["recent_turns"]) or None,
+        decisions=attempt("decisions", decisions, given["decisions"], ()),
         artifacts=items(given["artifacts"], "path", ARTIFACT_KEYS, commas=True),
         rejected_paths=items(given["rejected_paths"], "what", REJECTED_KEYS),
         open_questions=items(given["open_questions"], "text", QUESTION_KEYS),
@@ -147,8 +150,14 @@ _STRUCTURED = {
 }  # fmt: skip
 
 
-def tidy(args: Mapping[Any, Any], known: Sequence[str], mask: Mask) -> tuple[dict[str, Any], list[str]]:
-    """The known arguments under their names, JSON in strings decoded, characters whole, secrets masked; and warnings."""
+def tidy(
+    args: Mapping[Any, Any], known: Sequence[str], mask: Mask, problems: Problems | None = None
+) -> tuple[dict[str, Any], list[str]]:
+    """The known arguments under their names, JSON in strings decoded, characters whole, secrets masked; and warnings.
+
+    Values are plain JSON afterwards. `project_root` is not masked: a path with a placeholder in it is another path. What is
+    nested too deeply goes to `problems`, or raises RequestError where there are none.
+    """
     warnings: list[str] = []
     values: dict[str, Any] = {}
     broken: list[str] = []
@@ -156,20 +165,45 @@ def tidy(args: Mapping[Any, Any], known: Sequence[str], mask: Mask) -> tuple[dic
         name = re.sub(r"[\s\-]+", "_", str(key).strip(" \"'`")).lower()
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
-            warnings.append(f"argument {shown(key)} is not known and was ignored" + (f"; did you mean {near[0]}?" if near else ""))
+            warnings.append(f"argument {shown(safe(str(key), mask)[0])} is not known and was ignored" + (f"; did you mean {near[0]}?" if near else ""))
             continue
         value = decoded(value) if name in _STRUCTURED else value
-        _refuse_bottomless(name, value)
+        try:
+            _refuse_bottomless(name, value)
+        except RequestError as error:
+            if problems is None:
+                raise
+            problems.add(error.message, error.hint, error.code)
+            continue
 
         def whole(part: str, name: str = name) -> str:
-            result, lone = clean(part)
+            result, lone = safe(part, _unmasked if name == "project_root" else mask)
             if lone:
                 broken.append(name)
-            return mask(result)
+            return result
 
-        values[name] = map_text(value, whole)
+        values[name] = map_text(as_json(value), whole)
     warnings += [f"{name} held half a character (a lone surrogate); it became U+FFFD" for name in dict.fromkeys(broken)]
     return values, warnings
+
+
+def _unmasked(text: str) -> str:
+    return text
+
+
+def as_json(value: Any) -> Any:
+    """The value with nothing in it that JSON cannot hold: names of fields and values of other types become text."""
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, int):
+        return value if value.bit_length() <= 1024 else f"a number of {value.bit_length():,} bits"
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, dict):
+        return {name if isinstance(name, str) else str(as_json(name)): as_json(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(item) for item in value]
+    return sorted(map(as_json, value), key=str) if isinstance(value, (set, frozenset)) else str(value)
 
 
 def _refuse_bottomless(name: str, value: Any) -> None:
@@ -196,13 +230,19 @@ def decoded(value: Any) -> Any:
     stripped = re.sub(r"\A```\w*\s*|\s*```\Z", "", value.strip())
     if stripped[:1] not in ("[", "{") or stripped[-1:] not in ("]", "}"):
         return value
-    for read in (json.loads, ast.literal_eval):
+    for read in (json.loads, _literal):
         try:
             found = read(stripped)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
             continue
-        return sorted(found, key=str) if isinstance(found, (set, frozenset)) else found
+        return as_json(found) if isinstance(found, (set, frozenset)) else found
     return value
+
+
+def _literal(source: str) -> Any:
+    with python_warnings.catch_warnings():
+        python_warnings.simplefilter("ignore")  # of escapes such as "\\d", which would go to standard error
+        return ast.literal_eval(source)
 
 
 def text(value: Any) -> str:
@@ -242,12 +282,32 @@ def items(value: Any, main: str, keys: Mapping[str, Sequence[str]], *, commas: b
     """Objects with the packet's field names; a plain text becomes the `main` field. Items without it are left out."""
     value = decoded(value)
     if isinstance(value, dict) and not any(name in value for name in (main, *keys[main])):
-        value = [{main: key, **(item if isinstance(item, dict) else {"why": item})} for key, item in value.items()]
+        value = [_named(key, item, main, keys) for key, item in value.items()]
     shaped = (_item(item, main, keys) for item in listed(value, commas=commas))
     return tuple(item for item in shaped if item[main])
 
 
+def _named(name: str, item: Any, main: str, keys: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """An item of an object: its name there is its text, or its id where it brings a text of its own."""
+    if not isinstance(item, dict):
+        return {main: name, "why": item}
+    return {"id" if "id" in keys and any(key in item for key in (main, *keys[main])) else main: name, **item}
+
+
+def decisions(value: Any) -> Items:
+    """Decisions whose status exists. Raises RequestError that names those that do not."""
+    found = items(value, "text", DECISION_KEYS)
+    wrong = {shown(item["status"]) for item in found if item.get("status", "active").lower() not in get_args(DecisionStatus)}
+    if wrong:
+        raise RequestError(
+            f"decisions have no status {', '.join(sorted(wrong))}", "status is one of: " + ", ".join(get_args(DecisionStatus))
+        )
+    return found
+
+
 def _item(item: Any, main: str, keys: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    inner = decoded(item)
+    item = inner if isinstance(inner, dict) and any(key in inner for key in (main, *keys[main])) else item
     if not isinstance(item, dict):
         return {main: text(item).strip()}
     lower = {re.sub(r"[\s\-]+", "_", str(key)).lower(): value for key, value in item.items()}
@@ -300,6 +360,8 @@ def _role(line: str) -> str:
 
 
 def _turn(item: Any) -> Turn:
+    inner = decoded(item)
+    item = inner if isinstance(inner, dict) and "role" in inner else item
     if isinstance(item, dict):
         lower = {str(key).lower(): value for key, value in item.items()}
         role = text(next((lower[key] for key in ("role", "speaker", "from", "author") if lower.get(key)), ""))
@@ -344,6 +406,7 @@ def state(value: Any) -> Items:
         return tuple(_field(str(name), part) for name, part in value.items())
     found = []
     for item in listed(value):
+        item = decoded(item)
         if not isinstance(item, dict):
             raise ValueError('must map field names to values, such as {"ticket": "ABC-1"}')
         name = text(item.get("field") or item.get("id") or item.get("name")).strip()
@@ -386,7 +449,9 @@ def _answered_fields(value: Any) -> Items:
     if isinstance(value, str) and _ID.search(value):
         return ()
     if isinstance(value, dict):
-        return state({key: part for key, part in value.items() if not _ID.fullmatch(str(part)) and not _ID.fullmatch(str(key))})
+        fields = {key: part for key, part in value.items() if not _ID.fullmatch(str(part)) and not _ID.fullmatch(key)}
+        under_id = (part for key, part in value.items() if _ID.fullmatch(key) and isinstance(part, (dict, list)))
+        return state(fields) + tuple(item for part in under_id for item in state(part))
     return state(value)
 
 
@@ -441,7 +506,7 @@ def _number_in(value: str) -> int:
     if word in _WORDS:
         return _WORDS.index(word)
     match = re.fullmatch(r"([+-]?)(\d{1,3}(?:[,_ ]\d{3})+|\d{1,20})(?:\.(\d{1,3}))?\s*(k?)", word)
-    if match is None:
+    if match is None or (len(match[3] or "") == 3 and not match[4]):  # 3.000 is three or three thousand
         raise ValueError("must be a whole number")
     sign, digits, decimals, kilo = match.groups()
     scaled = int(re.sub(r"\D", "", digits) + (decimals or "").ljust(3, "0"))  # in thousandths
@@ -493,7 +558,7 @@ def _count(settings: Settings) -> Callable[[Any], int]:
 
 def _profile(value: Any, settings: Settings, problems: Problems) -> str:
     name = text(value if not isinstance(value, (list, tuple)) or len(value) != 1 else value[0]).strip()
-    if not name:
+    if not normal(name):
         problems.add("specialist_profile is required", "use one of: " + ", ".join(settings.roster.names()), "missing")
         return ""
     found = problems.attempt("specialist_profile", settings.roster.find, name, None)
@@ -507,14 +572,14 @@ def _topic(value: Any, problems: Problems) -> str:
     return topic
 
 
-def _project_root(value: Any, default: str, problems: Problems) -> str:
+def _project_root(value: Any, default: str, problems: Problems, mask: Mask) -> str:
     root = text(value).strip(" \"'\t\r\n") or default
     if not root:
         problems.add("project_root is required", "the absolute path of the project's folder", "missing")
     elif not re.match(r"/|[A-Za-z]:[\\/]", root):
-        problems.add(f"project_root must be absolute, got {shown(root)}", "the path from / on", "root_not_absolute")
+        problems.add(f"project_root must be absolute, got {shown(mask(root))}", "the path from / on", "root_not_absolute")
     elif "\0" in root:
-        problems.add(f"project_root must be absolute and hold no NUL, got {shown(root)}", "", "path_unsafe")
+        problems.add(f"project_root must be absolute and hold no NUL, got {shown(mask(root))}", "", "path_unsafe")
     return root
 
 
