@@ -111,6 +111,7 @@ def package_of(
         topic=packet.topic,
         project_root=str(folder.root),
         max_context_tokens=int(prepared["limit"]),
+        include_recent_turns=0,
         overflow=prepared["overflow"],
     )
     return packaged(
@@ -428,6 +429,7 @@ def next_leg(handover_id: str, caller: Caller, settings: Settings, ports: Ports)
         handover_reason=f"{handover.receiver} handed the work on",
         return_condition=handover.packet.return_condition,
         max_context_tokens=limit,
+        include_recent_turns=0,
     )
     moved = replace(caller, sender=handover.receiver, inside=handover.packet.identity.parent, continues=handover.id, project_root=root)
     return prepare_request(request, moved, settings, ports)

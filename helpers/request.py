@@ -30,7 +30,7 @@ _MAX_DEPTH = 40  # of nested JSON; the host's parser allows more, nothing useful
 Items = tuple[dict[str, Any], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HandoverRequest:
     """The arguments of `handover_to_specialist`, understood and masked. Items are mappings with the packet's field names."""
 
@@ -43,8 +43,8 @@ class HandoverRequest:
     artifacts: Items = ()
     return_condition: str = ""
     handover_reason: str = ""
-    max_context_tokens: int = 0
-    include_recent_turns: int = 0
+    max_context_tokens: int
+    include_recent_turns: int
     goal: str = ""
     next_action: str = ""
     acceptance_criteria: tuple[str, ...] = ()

@@ -41,7 +41,8 @@ def literals_given_to_settings(tree: ast.AST) -> set[str]:
             given += [(key.value, value) for key, value in zip(node.keys, node.values, strict=True) if is_text(key)]
         elif isinstance(node, ast.Call) and len(node.args) == 2 and is_text(node.args[0]):
             given.append((node.args[0].value, node.args[1]))
-    return {name for name, value in given if name.lower() in SETTINGS and value is not None and is_literal(value)}
+    named = ((name, value) for name, value in given if not (is_text(value) and value.value == name.lower()))
+    return {name for name, value in named if name.lower() in SETTINGS and value is not None and is_literal(value)}
 
 
 def name_of(target: ast.expr) -> str:
@@ -55,6 +56,8 @@ def is_text(node: ast.expr | None) -> bool:
 def is_literal(value: ast.expr) -> bool:
     """A constant other than None, or a call (`Field(3000, ge=1)`) that is given one as its default."""
     if isinstance(value, ast.Call):
+        if name_of(value.func) not in ("Field", "field"):
+            return False
         defaults = value.args[:1] + [keyword.value for keyword in value.keywords if keyword.arg == "default"]
         return any(is_literal(default) for default in defaults)
     return isinstance(value, ast.Constant) and value.value is not None and value.value is not Ellipsis
