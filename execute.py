@@ -9,21 +9,30 @@ NAME = "usr.plugins.software_orchestrator"
 
 
 def make_importable(root: Path = ROOT) -> None:
-    """Let `usr.plugins.software_orchestrator` be imported from a plain checkout; inside Agent Zero it is there already."""
+    """Let `usr.plugins.software_orchestrator` be imported from a checkout in any folder; does nothing inside Agent Zero."""
     parent = None
     for name, path in (("usr", []), ("usr.plugins", []), (NAME, [str(root)])):
         module = sys.modules.get(name)
         if module is None:
-            module = ModuleType(name)
-            module.__path__ = path  # type: ignore[attr-defined]
-            sys.modules[name] = module
-            if parent is not None:
-                setattr(parent, name.rpartition(".")[2], module)
+            module = sys.modules[name] = ModuleType(name)
+            module.__path__ = path
+        if parent is not None:
+            setattr(parent, name.rpartition(".")[2], module)
         parent = module
 
 
-if __name__ == "__main__":
+def run(arguments: list[str]) -> int:
     make_importable()
-    from usr.plugins.software_orchestrator.helpers.command_line import main
+    try:
+        from usr.plugins.software_orchestrator.helpers.command_line import main
+    except ModuleNotFoundError as error:
+        print(
+            f"ERROR: the package {error.name} is missing; {sys.executable} -m pip install -r {ROOT / 'requirements.txt'}",
+            file=sys.stderr,
+        )
+        return 1
+    return main(arguments)
 
-    sys.exit(main(sys.argv[1:]))
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))

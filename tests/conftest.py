@@ -1,6 +1,6 @@
 """Makes the plugin importable by the name it has inside Agent Zero, and sets how hypothesis runs."""
 
-import sys
+import importlib.util
 import types
 from pathlib import Path
 
@@ -9,20 +9,15 @@ from hypothesis import HealthCheck, settings
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def make_importable(root: Path) -> None:
-    """Let `usr.plugins.software_orchestrator.x` import `<root>/x` from a checkout in any folder; again does nothing."""
-    parent = None
-    for name, path in (("usr", []), ("usr.plugins", []), ("usr.plugins.software_orchestrator", [str(root)])):
-        module = sys.modules.get(name)
-        if module is None:
-            module = sys.modules[name] = types.ModuleType(name)
-            module.__path__ = path
-        if parent is not None:
-            setattr(parent, name.rpartition(".")[2], module)
-        parent = module
+def _load(file: Path) -> types.ModuleType:
+    spec = importlib.util.spec_from_file_location("execute", file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-make_importable(ROOT)
+_load(ROOT / "execute.py").make_importable(ROOT)
 
 settings.register_profile(
     "repository",
