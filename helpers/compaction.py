@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Final, Protocol
 
 from usr.plugins.software_orchestrator.helpers.framing import head_and_tail, quote, visible, without_blobs
-from usr.plugins.software_orchestrator.helpers.transcript import ASSISTANT, NOTE, TOOL, USER, Message, Transcript
+from usr.plugins.software_orchestrator.helpers.transcript import ASSISTANT, TOOL, USER, Message, Transcript
 
 MIN_LIMIT_TOKENS: Final = 200
 FILL: Final = 0.98
@@ -29,6 +29,11 @@ _CHARS_A_TOKEN: Final = 3.0
 _HEAD_TOKENS: Final = 8
 _CUT_TOKENS: Final = 120
 _SAME_CHARS: Final = 80
+HUGE_CHARS: Final = 60_000
+# Tokens a stored character in the figures of marks; fixed, so that a mark stays the same from one request to the next.
+_WEIGHT: Final = 0.33
+# A mark that now names another range may be longer than it was.
+_MARK_SLACK: Final = 12
 
 
 class Counts(Protocol):
@@ -125,41 +130,45 @@ def _first_request(fill: _Fill) -> None:
 
 
 def _words_of_the_person(fill: _Fill) -> None:
-    """All of them in order where they fit into their share; else first those that tell a decision, then the newest."""
-    numbers = list(fill.persons())
+    """All of them where they fit into their share; else first those that tell a decision, then the newest."""
     share = fill.limit * PERSON_SHARE
-    if fill.estimate(numbers) + len(numbers) * fill.mark_tokens / 2 <= share:
-        for number in numbers:
-            fill.show(number)
-        return
+    count = fill.index.kinds.count(USER, fill.first - 1, fill.last)
+    if count * (_HEAD_TOKENS + fill.mark_tokens / 2) < share:
+        numbers = list(fill.newest(fill.index.kinds, USER))
+        if fill.estimate(numbers) + count * fill.mark_tokens / 2 <= share:
+            for number in numbers:
+                fill.show(number)
+            return
     floor = fill.room - share
-    telling = [number for number in reversed(numbers) if fill.tells(number)]
+    telling = (number for number in fill.newest(fill.index.tells, 1) if fill.index.kinds[number - 1] == USER)
     _until(fill, telling, fill.room - fill.limit * DECISION_SHARE)
-    _until(fill, reversed(numbers), floor)
+    _until(fill, fill.newest(fill.index.kinds, USER), floor)
 
 
 def _until(fill: _Fill, numbers: Iterable[int], floor: float) -> None:
     """Shows turns while more than `floor` tokens of room are left; long ones with head and tail."""
+    at_most = max(fill.limit // 20, _CUT_TOKENS)
     for number in numbers:
         if fill.room <= floor or not fill.roomy:
             return
-        fill.show(number, at_most=max(fill.limit // 20, _CUT_TOKENS))
+        if not fill.is_shown(number):
+            fill.show(number, at_most)
 
 
 def _decisions(fill: _Fill) -> None:
     """What agents said or wrote down as decided."""
-    telling = (number for number in range(fill.last, fill.first - 1, -1) if fill.tells(number))
-    _until(fill, telling, fill.room - fill.limit * DECISION_SHARE)
+    _until(fill, fill.newest(fill.index.tells, 1), fill.room - fill.limit * DECISION_SHARE)
 
 
 def _newest(fill: _Fill) -> None:
-    """Newest turns word for word, a call always with its result; very big results with head and tail already here."""
+    """Newest turns word for word, a call always with its result; very big ones with head and tail already here."""
     floor = fill.room * (1 - NEWEST_SHARE)
-    big = max(int(fill.limit * NEWEST_SHARE) // 4, _CUT_TOKENS)
+    big = max(int(fill.room * NEWEST_SHARE) // 4, _CUT_TOKENS)
     for number in range(fill.last, fill.first - 1, -1):
         if fill.room <= floor or not fill.roomy:
             return
-        fill.show(number, at_most=big)
+        if not fill.is_shown(number):
+            fill.show(number, big)
 
 
 def _heads_and_tails(fill: _Fill) -> None:
@@ -167,7 +176,7 @@ def _heads_and_tails(fill: _Fill) -> None:
         if not fill.roomy:
             return
         if not fill.is_shown(number):
-            fill.show(number, at_most=_CUT_TOKENS)
+            fill.show(number, _CUT_TOKENS)
 
 
 def _whole_again(fill: _Fill) -> None:
@@ -188,31 +197,36 @@ def _thoughts(fill: _Fill) -> None:
 class _Fill:
     """The state of one filling: which turns are shown, in which form, and how many tokens are left.
 
-    Marks for gaps between shown turns are reserved at their highest price and counted exactly at the end.
+    Marks are reserved at their highest price while turns are chosen; `settle` counts the real ones.
     """
 
     def __init__(self, transcript: Transcript, first: int, last: int, limit: int, counter: Counts) -> None:
         self.transcript, self.index = transcript, transcript.index
         self.first, self.last, self.limit = first, last, limit
         self._count = counter.count
-        self.mark_tokens = self._count(gap_mark(last, last, 10 * sum(self.index.sizes[first - 1 : last])))
+        self.mark_tokens = self._count(gap_mark(max(last - 1, 1), max(last, 2), 99_999_999))
         self.thought_tokens = self._count(thought_mark(last, 9_999))
         self.blocks: dict[int, str] = {}
         self.cost: dict[int, int] = {}
-        self.cut: dict[int, int] = {}
-        self.thoughtful: dict[int, str] = {}
+        self.cut: set[int] = set()
+        self.thoughtful: set[int] = set()
         self.thoughts: dict[int, str] = {}
-        self.tidied: dict[int, Message] = {}
+        self.read: dict[int, Message] = {}
         self.seen: dict[str, int] = {}
-        self.used, self.gaps = 0, 1 if last >= first else 0
+        self.used, self.gaps, self.settled = 0, 1 if last >= first else 0, 0
         self.counted_chars, self.counted_tokens = 300.0, 300.0 / _CHARS_A_TOKEN
+        self.marks: dict[int, str] = {}
+        self.thought_marks: dict[int, str] = {}
+        self._blobs = False
 
     # room
 
     @property
     def room(self) -> int:
         """Tokens left when every gap is marked."""
-        return self.limit - self.used - self.gaps * self.mark_tokens - len(self.thoughtful) * self.thought_tokens
+        return (
+            self.limit + self.settled - self.used - self.gaps * self.mark_tokens - len(self.thoughtful) * self.thought_tokens
+        )
 
     @property
     def roomy(self) -> bool:
@@ -221,38 +235,30 @@ class _Fill:
     def estimate(self, numbers: Sequence[int]) -> float:
         """Tokens of these turns by their length, blobs counted as if they travelled."""
         sizes = self.index.sizes
-        return self.tokens_of(sum(sizes[number - 1] for number in numbers)) + _HEAD_TOKENS * len(numbers)
+        return self.tokens_of(sum([sizes[number - 1] for number in numbers])) + _HEAD_TOKENS * len(numbers)
 
     def tokens_of(self, chars: float) -> float:
         return chars * self.counted_tokens / self.counted_chars
 
-    def count(self, block: str) -> int:
-        tokens = self._count(block)
-        self.counted_chars += len(block)
-        self.counted_tokens += tokens
-        return tokens
-
     # what there is
 
     def message(self, number: int) -> Message:
-        """The message as it would travel: blobs told, hostile characters shown."""
-        tidied = self.tidied.get(number)
-        if tidied is None:
-            tidied = self.tidied[number] = tidy(self.transcript[number - 1])
-        return tidied
+        """The message as it would travel: blobs told, hostile characters shown; a huge one is tidied when it is cut."""
+        found = self.read.get(number)
+        if found is None:
+            found = self.read[number] = tidy(self.transcript[number - 1])
+        return found
 
     def next_person(self, number: int) -> int:
         """The first message of the person at or behind `number`, or 0."""
         return self.index.kinds.find(USER, number - 1, self.last) + 1
 
-    def persons(self) -> Iterator[int]:
-        number = self.next_person(self.first)
-        while number:
-            yield number
-            number = self.next_person(number + 1)
-
-    def tells(self, number: int) -> bool:
-        return bool(self.index.tells[number - 1])
+    def newest(self, marks: bytes, value: int) -> Iterator[int]:
+        """Turn numbers whose byte in `marks` is `value`, newest first."""
+        at = marks.rfind(value, self.first - 1, self.last)
+        while at >= 0:
+            yield at + 1
+            at = marks.rfind(value, self.first - 1, at)
 
     def is_shown(self, number: int) -> bool:
         return number in self.blocks
@@ -260,206 +266,250 @@ class _Fill:
     def partner(self, number: int) -> int:
         """The other half of a tool call and its result, or 0."""
         kinds = self.index.kinds
-        if kinds[number - 1] == TOOL and number > self.first and kinds[number - 2] == ASSISTANT:
-            return number - 1
-        if kinds[number - 1] == ASSISTANT and number < self.last and kinds[number] == TOOL:
-            return number + 1
+        if kinds[number - 1] == TOOL:
+            return number - 1 if number > self.first and kinds[number - 2] == ASSISTANT else 0
+        if kinds[number - 1] == ASSISTANT:
+            return number + 1 if number < self.last and kinds[number] == TOOL else 0
         return 0
 
     # showing
 
     def show(self, number: int, at_most: int = 0) -> bool:
         """Shows a turn, and with it the other half of a call, each within `at_most` tokens (0: whole); False: no room."""
-        other = self.partner(number)
-        pair = sorted({number, other} - {0}) if not self.is_shown(number) else [number]
-        new = [each for each in pair if not self.is_shown(each) or each in self.cut]
-        blocks = {each: self.block(each, at_most) for each in new}
-        if not at_most and self.tokens_of(sum(len(text) for text, _ in blocks.values())) > 2 * self.room + 200:
-            return False
-        return self._place(blocks)
+        other = 0 if number in self.blocks else self.partner(number)
+        if not other or other in self.blocks:
+            return self._show((number,), at_most)
+        return self._show((number, other) if number < other else (other, number), at_most)
 
-    def block(self, number: int, at_most: int) -> tuple[str, int]:
-        """(text, tokens aimed at when cut, else 0)."""
-        message = self.message(number)
-        head = heading(message, self.index.kinds[number - 2] == ASSISTANT if number > 1 else False)
-        text = message.text
-        if message.role == "tool" and len(text) > _SAME_CHARS:
-            same = self.seen.get(text, number)
-            if same != number:
-                return f'{head}[the same result as in turn {same}; turns="{same}"]\n', 0
-        if not text:
-            return head, 0
-        if at_most and self.tokens_of(len(text)) * _density(text) > at_most:
-            return head + cut_quote(text, self.chars_for(text, at_most - _HEAD_TOKENS), number, self.tokens_of), at_most
-        return head + quote(text), 0
-
-    def chars_for(self, text: str, tokens: float) -> int:
-        return max(8, int(tokens * self.counted_chars / self.counted_tokens / _density(text)))
-
-    def _place(self, blocks: dict[int, tuple[str, int]]) -> bool:
+    def _show(self, numbers: tuple[int, ...], at_most: int) -> bool:
         room = self.room
-        if self.tokens_of(sum(len(text) for text, _ in blocks.values())) > 2 * room + 200:
+        if not self._may_fit(numbers, at_most, room):
             return False
-        costs = {number: self.count(text) for number, (text, _) in blocks.items()}
-        more = sum(costs.values()) - sum(self.cost.get(number, 0) for number in blocks)
-        fresh = [number for number in blocks if number not in self.blocks]
-        gaps = self._gaps_with(fresh)
-        pending = {number: told for number in fresh if (told := thoughts_block(self.message(number)))}
-        if more + (gaps - self.gaps) * self.mark_tokens + len(pending) * self.thought_tokens > room:
+        blocks = [self._block(number, at_most) for number in numbers]
+        together = blocks[0][0] if len(blocks) == 1 else blocks[0][0] + blocks[1][0]
+        tokens = self._count(together)
+        self.counted_chars += len(together)
+        self.counted_tokens += tokens
+        gaps, first = self._gaps_with(numbers), numbers[0]
+        thinking = [number for number in numbers if self.read[number].thoughts and number not in self.blocks]
+        more = tokens - self.cost_of(first)
+        if more + (gaps - self.gaps) * self.mark_tokens + len(thinking) * self.thought_tokens > room:
             return False
         self.used, self.gaps = self.used + more, gaps
-        self.thoughtful.update(pending)
-        for number, (text, aimed) in blocks.items():
-            self.blocks[number], self.cost[number] = text, costs[number]
-            if aimed:
-                self.cut[number] = aimed
-            else:
-                self.cut.pop(number, None)
-                self._remember(number)
+        self.thoughtful.update(thinking)
+        self._keep(first, *blocks[0], tokens)
+        if len(blocks) == 2:
+            self._keep(numbers[1], *blocks[1], -1)
+            self.cost[first] = -1
         return True
 
-    def _remember(self, number: int) -> None:
-        message = self.tidied[number]
-        if message.role == "tool" and len(message.text) > _SAME_CHARS:
+    def _may_fit(self, numbers: tuple[int, ...], at_most: int, room: int) -> bool:
+        """By length, before anything is read; a huge message may be a blob, which is small when it is read."""
+        for number in numbers:
+            size = self.index.sizes[number - 1]
+            if size > HUGE_CHARS:
+                size = len(self.message(number).text)
+            tokens = self.tokens_of(size)
+            if (min(tokens, at_most) if at_most else tokens) > 3 * room + 100:
+                return False
+        return True
+
+    def _keep(self, number: int, text: str, is_cut: bool, cost: int) -> None:
+        """`cost` in tokens; -1: counted together with its other half, alone only when that is asked for."""
+        self.blocks[number], self.cost[number] = text, cost
+        if is_cut:
+            self.cut.add(number)
+        else:
+            self.cut.discard(number)
+        message = self.read[number]
+        if message.role == "tool" and _SAME_CHARS < len(message.text) < HUGE_CHARS:
             self.seen.setdefault(message.text, number)
 
-    def _gaps_with(self, fresh: Sequence[int]) -> int:
-        gaps = self.gaps
-        new: set[int] = set()
-        for number in fresh:
-            before = number == self.first or number - 1 in self.blocks or number - 1 in new
-            behind = number == self.last or number + 1 in self.blocks or number + 1 in new
-            gaps += 1 - before - behind
-            new.add(number)
-        return gaps
+    def cost_of(self, number: int) -> int:
+        cost = self.cost.get(number, 0)
+        if cost < 0:
+            cost = self.cost[number] = self._count(self.blocks[number])
+        return cost
 
-    def show_thoughts(self, number: int) -> bool:
-        block = self.thoughtful[number]
-        more = self.count(block) - self.thought_tokens
-        if more > self.room:
+    def _block(self, number: int, at_most: int) -> tuple[str, bool]:
+        """(the turn in its frame, whether it is cut)."""
+        message = self.message(number)
+        text = message.text
+        head = heading(message, number > 1 and self.index.kinds[number - 2] == ASSISTANT)
+        if message.role == "tool" and _SAME_CHARS < len(text) < HUGE_CHARS:
+            same = self.seen.get(text, number)
+            if same != number:
+                return f'{head}[the same result as in turn {same}; turns="{same}"]\n', False
+        if not text:
+            return head, False
+        if at_most and len(text) * 2 > at_most:
+            tokens = self.tokens_of(len(text)) * density(text)
+            if tokens > at_most:
+                chars = int(len(text) * max(at_most - _HEAD_TOKENS, 4) / tokens)
+                return head + cut_quote(text, max(chars, 8), number, tokens / len(text)), True
+        return head + quote(text if len(text) < HUGE_CHARS else visible(text)), False
+
+    def _gaps_with(self, numbers: tuple[int, ...]) -> int:
+        """Gaps when these neighbours are shown too."""
+        blocks, first, last = self.blocks, numbers[0], numbers[-1]
+        if first in blocks:
+            return self.gaps
+        return self.gaps + 1 - (first == self.first or first - 1 in blocks) - (last == self.last or last + 1 in blocks)
+
+    def show_thoughts(self, number: int, at_most: int = 0) -> bool:
+        text = visible(without_blobs(self.message(number).thoughts)).strip("\n")
+        per_char = self.counted_tokens / self.counted_chars * density(text)
+        block = "thinks:\n" + quote(text)
+        if at_most and len(text) * per_char > at_most:
+            block = "thinks:\n" + cut_quote(text, max(8, int(at_most / per_char)), number, per_char)
+        elif len(text) * per_char > 3 * self.room + 100:
             return False
-        self.used += self.thought_tokens + more
-        self.thoughts[number] = self.thoughtful.pop(number)
+        tokens = self._count(block)
+        if tokens - self.thought_tokens > self.room:
+            return False
+        self.used += tokens
+        self.thoughtful.discard(number)
+        self.thoughts[number] = block
+        if at_most and " left out here; " in block:
+            self.cut.add(number)
         return True
 
     # the two ends
 
     def all_verbatim(self) -> bool:
         """Shows everything, thoughts too, when it fits; tries only where that is possible by length."""
-        size = sum(self.index.sizes[self.first - 1 : self.last])
         turns = self.last - self.first + 1
-        if turns * 4 > self.limit or size > 12 * self.limit:
+        if turns * 4 > self.limit or not self._might_all_fit():
             return False
-        if size > 5 * self.limit and not self._blobs():
-            return False
-        blocks, thoughts, total = {}, {}, 0
-        for number in range(self.first, self.last + 1):
-            blocks[number] = self.block(number, 0)[0]
-            self._remember(number)
-            self.cost[number] = self.count(blocks[number])
-            told = thoughts_block(self.message(number))
+        thoughts: dict[int, str] = {}
+        total, seen, size = 0, 0, sum(self.index.sizes[self.first - 1 : self.last])
+        for number in range(self.last, self.first - 1, -1):
+            text, _ = self._block(number, 0)
+            cost = self._count(text)
+            self._keep(number, text, False, cost)
+            told = visible(without_blobs(self.message(number).thoughts)).strip("\n")
             if told:
-                thoughts[number] = told
-                total += self.count(told)
-            total += self.cost[number]
-            if total > self.limit:
+                thoughts[number] = "thinks:\n" + quote(told)
+                cost += self._count(thoughts[number])
+            total += cost
+            seen += self.index.sizes[number - 1]
+            if total > self.limit or (seen * 12 > size and total * size > 1.5 * seen * self.limit and not self._blobs):
+                self.blocks.clear()
                 self.cost.clear()
                 self.seen.clear()
                 return False
-        self.blocks, self.thoughts, self.used, self.gaps = blocks, thoughts, total, 0
+        self.thoughts, self.used, self.gaps = thoughts, total, 0
         return True
 
-    def _blobs(self) -> bool:
-        """Whether one message is big enough to hold most of the size: then it may be data that is told in a line."""
+    def _might_all_fit(self) -> bool:
+        """Texts of ordinary length by their size; a few big ones are read, for they may be blobs that are told in a line."""
         sizes = self.index.sizes[self.first - 1 : self.last]
-        return max(sizes, default=0) * 4 > sum(sizes)
+        total = sum(sizes)
+        if total > 8 * self.limit:
+            self._blobs = True
+            big = [at for at, size in enumerate(sizes) if size > self.limit]
+            if len(big) > 50 or total - sum([sizes[at] for at in big]) > 8 * self.limit:
+                return False
+            total += sum([len(self.message(self.first + at).text) - sizes[at] for at in big])
+        return total <= 8 * self.limit
 
     def last_drop(self, among: Sequence[int]) -> None:
-        """Uses what is left: marks are counted exactly, then one cut turn grows until the limit is filled to `FILL`."""
-        for _ in range(12):
-            spare = self.limit - self.exact()
-            if spare <= self.limit * (1 - FILL):
+        """Counts the real marks, then lets cut turns (of `among`, when given) grow until the limit is filled to `FILL`."""
+        self.settle()
+        refused: set[int] = set()
+        for _ in range(16):
+            if self.room <= self.limit * (1 - FILL):
                 return
-            if not self._grow(spare, among):
+            number = self._growable(among, refused)
+            if not number:
                 return
+            shown = len(self.blocks), len(self.thoughts)
+            if number in self.cut or number not in self.blocks:
+                grown = self._grow(number)
+            else:
+                grown = self.show_thoughts(number, self.room - _MARK_SLACK)
+            if not grown:
+                refused.add(number)
+            elif (len(self.blocks), len(self.thoughts)) != shown:
+                self.settle()
 
-    def exact(self) -> int:
-        """Tokens of the joined text with its real marks."""
-        marks = sum(self._count(mark) for mark in self._marks().values())
-        thoughts = sum(self._count(self._thought_mark(number)) for number in self.thoughtful)
-        return self.used + marks + thoughts
-
-    def _grow(self, spare: int, among: Sequence[int]) -> bool:
+    def _growable(self, among: Sequence[int], refused: set[int]) -> int:
+        """The newest cut turn, else the newest that is not shown, else the newest whose thoughts are left out; or 0."""
         candidates = among or range(self.last, self.first - 1, -1)
-        number = next((each for each in candidates if each in self.cut), 0)
-        if not number:
-            number = next((each for each in candidates if not self.is_shown(each)), 0)
-        if not number:
-            return False
-        wanted = self.cost.get(number, 0) + spare * 0.97 - (0 if number in self.blocks else _HEAD_TOKENS + 12)
-        while wanted > self.cost.get(number, 0) + 1:
-            block = self.block(number, int(wanted))
-            tokens = self._count(block[0])
-            before = (self.blocks.get(number), self.cost.get(number, 0), self.cut.get(number))
-            self.blocks[number], self.cost[number] = block[0], tokens
-            self.used += tokens - before[1]
-            self.cut[number] = block[1]
-            if not block[1]:
-                del self.cut[number]
-            if self.exact() <= self.limit:
-                return True
-            self.used -= tokens - before[1]
-            self._restore(number, before)
-            wanted = self.cost.get(number, 0) + (wanted - self.cost.get(number, 0)) * 0.8
-        return False
+        number = max((each for each in self.cut if each not in refused and (not among or each in among)), default=0)
+        if not number and not among and len(self.blocks) + len(refused) < len(candidates):
+            number = next((each for each in candidates if each not in self.blocks and each not in refused), 0)
+        return number or max(self.thoughtful - refused, default=0)
 
-    def _restore(self, number: int, before: tuple[str | None, int, int | None]) -> None:
-        text, cost, aimed = before
-        if text is None:
-            del self.blocks[number], self.cost[number]
-            self.cut.pop(number, None)
-            return
-        self.blocks[number], self.cost[number] = text, cost
-        if aimed is None:
-            self.cut.pop(number, None)
+    def _grow(self, number: int) -> bool:
+        """The turn in as many tokens as there are; two corrections, since its own density is known only then."""
+        fresh = number not in self.blocks
+        gaps = self._gaps_with((number,))
+        pending = self.thought_tokens if fresh and self.message(number).thoughts else 0
+        have = self.cost_of(number)
+        room = self.room - (gaps - self.gaps) * self.mark_tokens - pending - (_MARK_SLACK if fresh else 0)
+        aim = float(have + room)
+        for _ in range(5):
+            if aim < have + 1 or aim < _HEAD_TOKENS + 4:
+                return False
+            text, is_cut = self._block(number, int(aim))
+            tokens = self._count(text)
+            if tokens - have <= room:
+                break
+            aim -= (tokens - have - room) * 1.1 + 1
         else:
-            self.cut[number] = aimed
+            return False
+        if tokens <= have and not fresh:
+            return False
+        self.used, self.gaps = self.used + tokens - have, gaps
+        if pending:
+            self.thoughtful.add(number)
+        self._keep(number, text, is_cut, tokens)
+        return True
 
-    def _marks(self) -> dict[int, str]:
+    def settle(self) -> None:
+        """Makes the real marks and gives back what was reserved above their price."""
+        self.marks = self._gap_marks()
+        self.thought_marks = {number: self._thought_mark(number) for number in sorted(self.thoughtful)}
+        price = self._count_lines(list(self.marks.values())) + self._count_lines(list(self.thought_marks.values()))
+        self.settled = self.gaps * self.mark_tokens + len(self.thoughtful) * self.thought_tokens - price
+
+    def _count_lines(self, lines: Sequence[str]) -> int:
+        """Marks begin with `[` and end in a line feed, so that counts add up; a few dozen at a time are cheaper to count."""
+        return sum([self._count("".join(lines[at : at + 32])) for at in range(0, len(lines), 32)])
+
+    def _gap_marks(self) -> dict[int, str]:
         """Marks by the turn they stand before (last + 1: at the end)."""
-        marks, expected = {}, self.first
+        marks, expected, sizes = {}, self.first, self.index.sizes
+        per_char = _WEIGHT
         for number in [*sorted(self.blocks), self.last + 1]:
             if number > expected:
-                chars = sum(self.index.sizes[expected - 1 : number - 1])
-                tokens = self.tokens_of(chars) + _HEAD_TOKENS * (number - expected)
+                tokens = sum(sizes[expected - 1 : number - 1]) * per_char + _HEAD_TOKENS * (number - expected)
                 marks[number] = gap_mark(expected, number - 1, int(tokens))
             expected = number + 1
         return marks
 
     def _thought_mark(self, number: int) -> str:
-        return thought_mark(number, int(self.tokens_of(len(self.thoughtful[number]))) + 1)
+        return thought_mark(number, int(len(self.message(number).thoughts) * _WEIGHT) + 1)
 
     def result(self) -> Compacted:
-        marks = self._marks()
         parts: list[str] = []
         left: list[tuple[int, int]] = []
-        shown = sorted(self.blocks)
-        expected = self.first
+        shown, expected = sorted(self.blocks), self.first
         for number in [*shown, self.last + 1]:
-            if number in marks:
-                parts.append(marks[number])
+            if number > expected:
+                parts.append(self.marks[number])
                 left.append((expected, number - 1))
             expected = number + 1
             if number in self.blocks:
                 parts.append(self.blocks[number])
-                if number in self.thoughts:
-                    parts.append(self.thoughts[number])
-                elif number in self.thoughtful:
-                    parts.append(self._thought_mark(number))
+                more = self.thoughts.get(number) or self.thought_marks.get(number)
+                if more:
+                    parts.append(more)
         return Compacted(
             text="".join(parts),
-            tokens=sum(map(self._count, parts)),
-            whole=tuple(number for number in shown if number not in self.cut),
+            tokens=self.limit - self.room,
+            whole=tuple([number for number in shown if number not in self.cut]),
             cut=tuple(sorted(self.cut)),
             left_out=tuple(left),
             thoughts_left_out=tuple(sorted(self.thoughtful)),
@@ -470,50 +520,41 @@ class _Fill:
 
 
 def tidy(message: Message) -> Message:
-    """The message with blobs told and hostile characters shown; the same object where nothing had to change."""
-    text, thoughts = visible(without_blobs(message.text)).strip("\n"), message.thoughts
-    if thoughts:
-        thoughts = visible(without_blobs(thoughts)).strip("\n")
-    if text == message.text and thoughts == message.thoughts:
+    """The message with blobs told and hostile characters shown; the same object where nothing had to change.
+
+    What is still huge then is left as it is: only the pieces that travel are looked at (`cut_quote`).
+    """
+    text = without_blobs(message.text)
+    if len(text) < HUGE_CHARS:
+        text = visible(text).strip("\n")
+    if text == message.text:
         return message
     m = message
-    return Message(m.number, m.role, text, m.speaker, m.tool, thoughts, m.kept, m.id, m.file)
+    return Message(m.number, m.role, text, m.speaker, m.tool, m.thoughts, m.kept, m.id, m.file)
 
 
 def heading(message: Message, after_call: bool) -> str:
     """`### 12 · user`: whose turn it is, in one line that nobody's words can forge."""
-    words = f"### {message.number} · {_who(message.role, message.speaker, message.tool)}"
-    if message.role == "tool" and not after_call:
-        words += " (its call is not recorded)"
-    if message.kept == "summary":
-        words += " · not verbatim"
-    elif message.kept == "shortened":
-        words += " · shortened by the host"
-    if not message.text:
-        words += " · empty"
-    return words + "\n"
+    number, role, text, speaker, tool, kept = message.number, message.role, message.text, message.speaker, message.tool, message.kept
+    return f"### {number} · {_who(role, speaker, tool, kept, role != 'tool' or after_call, not text)}\n"
 
 
 @lru_cache(maxsize=512)
-def _who(role: str, speaker: str, tool: str) -> str:
+def _who(role: str, speaker: str, tool: str, kept: str, called: bool, empty: bool) -> str:
     agent = _one_line(speaker) or "agent"
-    if role == "user":
-        return "user"
-    if role == "assistant":
-        return f"{agent} calls {_one_line(tool)}" if tool else agent
-    if role == "tool":
-        return f"result of {_one_line(tool) or 'a tool'}"
-    return "summary by the host" if role == "summary" else "note of the host"
+    words = {
+        "user": "user",
+        "assistant": f"{agent} calls {_one_line(tool)}" if tool else agent,
+        "tool": f"result of {_one_line(tool) or 'a tool'}",
+        "summary": "summary by the host",
+    }.get(role, "note of the host")
+    words += "" if called else " (its call is not recorded)"
+    words += {"summary": " · not verbatim", "shortened": " · shortened by the host"}.get(kept, "")
+    return words + (" · empty" if empty else "")
 
 
 def _one_line(words: str) -> str:
     return visible(" ".join(words.split()))[:80].replace("`", "'")
-
-
-def thoughts_block(message: Message) -> str:
-    if not message.thoughts.strip():
-        return ""
-    return "thinks:\n" + quote(message.thoughts)
 
 
 def thought_mark(number: int, tokens: int) -> str:
@@ -527,19 +568,19 @@ def gap_mark(first: int, last: int, tokens: int) -> str:
     return f'[turns {first}-{last} left out: {last - first + 1:,} turns, about {tokens:,} tokens; turns="{first}-{last}"]\n'
 
 
-def cut_quote(text: str, chars: int, number: int, tokens_of: object) -> str:
+def cut_quote(text: str, chars: int, number: int, tokens_a_char: float) -> str:
     """Head and tail of a text in frames of their own, between them what was left out."""
     head, tail = head_and_tail(text, chars)
     missing = len(text) - len(head) - len(tail)
     if missing <= 0:
-        return quote(text)
-    tokens = int(tokens_of(missing) * _density(text)) + 1  # type: ignore[operator]
-    mark = f'[{missing:,} characters, about {tokens:,} tokens left out here; turns="{number}"]\n'
+        return quote(visible(text))
+    head, tail = visible(head).strip("\n"), visible(tail).strip("\n")
+    mark = f'[{missing:,} characters, about {int(missing * tokens_a_char) + 1:,} tokens left out here; turns="{number}"]\n'
     return (quote(head) if head else "") + mark + (quote(tail) if tail else "")
 
 
-def _density(text: str) -> float:
-    """How many more tokens a character of this text costs than one of plain English; by a glance at its head."""
+def density(text: str) -> float:
+    """How many times more tokens a character of this text costs than one of English prose; by a glance at its head."""
     if text.isascii():
         return 1.0
     sample = text[:200]

@@ -24,9 +24,7 @@ _STRIDE: Final = 200
 
 def visible(text: str) -> str:
     """The text with line ends as "\\n", halves of characters repaired, and hostile characters shown as `\\u2028`."""
-    if text.isascii() and text.replace("\n", " ").isprintable():
-        return text
-    if text.replace("\n", " ").replace("\t", " ").replace("\u200d", " ").isprintable():
+    if text.replace("\n", " ").isprintable():
         return text
     text, _ = clean(text.replace("\r\n", "\n"))
     return _HOSTILE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
@@ -44,7 +42,7 @@ def quote(text: str) -> str:
 
 def without_blobs(text: str) -> str:
     """Data URIs and long base64 runs told as `[image/png, 106,200 bytes, sha256 1f2e…]`; other text unchanged."""
-    if len(text) < _STRIDE or not _unbroken(text):
+    if len(text) < 2 * _STRIDE or not _unbroken(text):
         return text
     text = _DATA_URI.sub(_told_uri, text)
     return _BASE64.sub(_told_run, text)
@@ -52,7 +50,11 @@ def without_blobs(text: str) -> str:
 
 def _unbroken(text: str) -> bool:
     """Whether there may be a run of 400 characters without white space: it would cover one whole stride."""
-    return any(" " not in (part := text[at : at + _STRIDE]) and "\n" not in part for at in range(0, len(text), _STRIDE))
+    for at in range(0, len(text), _STRIDE):
+        part = text[at : at + _STRIDE]
+        if " " not in part and "\n" not in part:
+            return True
+    return False
 
 
 def _told_uri(match: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, overload
+from typing import Any, Final, Literal, NamedTuple, overload
 
 from usr.plugins.software_orchestrator.helpers.errors import RequestError
 from usr.plugins.software_orchestrator.helpers.packet import Turn
@@ -31,8 +31,7 @@ USER, ASSISTANT, TOOL, SUMMARY, NOTE = range(5)
 SHORT_RESULT_CHARS: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """One message. `number` counts from 1 in its transcript.
 
     `text` is what was said, a tool's result, or a tool call told in words (then `tool` names the tool). `thoughts` is what the
@@ -217,26 +216,24 @@ def from_lines(lines: Iterable[bytes], source: str = "", *, keep: Callable[[byte
 
 def read(stored: Record | bytes, number: int, resolve: Resolve | None = None) -> Message:
     """One stored record as a message; an unknown shape is told as its JSON, never dropped."""
-    record = record_of_line(stored) if isinstance(stored, bytes) else stored
-    if record.get("ai"):
+    record = record_of_line(stored) if type(stored) is bytes else stored
+    if record["ai"]:
         return _read_agent(record, number)
-    kind, text = _kind_and_text(record)
     content = record["content"]
-    if kind == TOOL and isinstance(content["tool_result"], Mapping) and "sha256" in content["tool_result"]:
-        text = (resolve or _unresolved)(content["tool_result"])
+    if type(content) is dict and type(result := content.get("tool_result")) is str:  # the usual case, kept short
+        tool, file = content.get("tool_name", ""), content.get("file", "")
+        kept, key = record.get("kept", "verbatim"), record.get("id", "")
+        return Message(number, "tool", result, speaker_of(record), tool, "", kept, key, file)
+    kind, text = _kind_and_text(record)
+    if kind == USER:
+        return Message(number, "user", text, kept=record.get("kept", "verbatim"), id=record.get("id", ""))
     tool = file = ""
     if kind == TOOL:
-        tool, file = str(content.get("tool_name", "")), str(record.get("file") or content.get("file") or "")
-    return Message(
-        number,
-        ROLES[kind],
-        text,
-        speaker=speaker_of(record) if kind != USER else "",
-        tool=tool,
-        kept="summary" if kind == SUMMARY else record.get("kept", "verbatim"),
-        id=str(record.get("id", "")),
-        file=file,
-    )
+        tool, file = str(content.get("tool_name", "")), str(content.get("file", ""))
+        if isinstance(content["tool_result"], Mapping) and "sha256" in content["tool_result"]:
+            text = (resolve or _unresolved)(content["tool_result"])
+    kept = "summary" if kind == SUMMARY else record.get("kept", "verbatim")
+    return Message(number, ROLES[kind], text, speaker_of(record), tool, "", kept, record.get("id", ""), file)
 
 
 def _unresolved(reference: Mapping[str, Any]) -> str:
@@ -253,9 +250,9 @@ def speaker_of(record: Record) -> str:
 
 def _kind_and_text(record: Record) -> tuple[int, str]:
     content = record["content"]
-    if record.get("ai"):
+    if record["ai"]:
         return ASSISTANT, content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-    if isinstance(content, Mapping):
+    if type(content) is dict or isinstance(content, Mapping):
         for key, kind in _KEYS:
             if key in content:
                 return kind, _content_text(content, key)
@@ -304,10 +301,11 @@ def raw_text(content: Mapping[str, Any]) -> str:
 
 def _read_agent(record: Record, number: int) -> Message:
     content = record["content"]
-    raw = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, default=str)
+    raw = content if type(content) is str else json.dumps(content, ensure_ascii=False, default=str)
     said, tool, thoughts = decode_agent(raw)
-    kept: Kept = record.get("kept", "verbatim")
-    return Message(number, "assistant", said, speaker_of(record), tool, thoughts, kept, str(record.get("id", "")))
+    return Message(
+        number, "assistant", said, speaker_of(record), tool, thoughts, record.get("kept", "verbatim"), record.get("id", "")
+    )
 
 
 def decode_agent(raw: str) -> tuple[str, str, str]:
@@ -333,14 +331,17 @@ def _json_object(raw: str) -> dict[str, Any] | None:
             return None
         text = text[start : end + 1]
     try:
-        value = json.loads(text, strict=False)
+        value, end = _DECODER.raw_decode(text)
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    return value if isinstance(value, dict) and end == len(text) else None
+
+
+_DECODER: Final = json.JSONDecoder(strict=False)
 
 
 def _speech(args: Any, call: Mapping[str, Any]) -> str:
-    if isinstance(args, Mapping):
+    if type(args) is dict:
         for key in ("text", "message"):
             if key in args:
                 return _words(args[key])
@@ -358,7 +359,7 @@ def _words(value: Any) -> str:
 
 def call_in_words(args: Any) -> str:
     """Arguments of a tool call, one `name: value` a line; a value of several lines stands below its name."""
-    if not isinstance(args, Mapping):
+    if type(args) is not dict:
         return _words(args)
     lines = []
     for name, value in args.items():
