@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Protocol
 
-from usr.plugins.software_orchestrator.helpers.framing import head_and_tail, quote, visible, without_blobs
-from usr.plugins.software_orchestrator.helpers.transcript import ASSISTANT, TOOL, USER, Message, Transcript
+from usr.plugins.software_orchestrator.helpers.framing import SHORTEST_BLOB, head_and_tail, quote, visible, without_blobs
+from usr.plugins.software_orchestrator.helpers.transcript import ASSISTANT, TOOL, USER, Message, Transcript, read
 
 MIN_LIMIT_TOKENS: Final = 200
 FILL: Final = 0.98
@@ -181,72 +181,64 @@ def _heads_and_tails(fill: _Fill) -> None:
 
 def _whole_again(fill: _Fill) -> None:
     """With room left (few turns, long ones) what was cut is shown whole, newest first."""
+    if not fill.roomy and len(fill.blocks) < fill.last - fill.first + 1:
+        return
     for number in sorted(fill.cut, reverse=True):
-        if not fill.roomy:
-            return
         fill.show(number)
 
 
 def _thoughts(fill: _Fill) -> None:
-    for number in sorted(fill.thoughtful, reverse=True):
-        if not fill.roomy:
-            return
-        fill.show_thoughts(number)
+    if len(fill.blocks) == fill.last - fill.first + 1:
+        for number in sorted(fill.thoughtful, reverse=True):
+            fill.show_thoughts(number)
 
 
 class _Fill:
     """The state of one filling: which turns are shown, in which form, and how many tokens are left.
 
-    Marks are reserved at their highest price while turns are chosen; `settle` counts the real ones.
+    `room` is what is left when every gap and every thought is marked; marks are reserved at a usual price while turns are
+    chosen, and `settle` counts the real ones. Blocks stand in the order in which they were chosen.
     """
 
     def __init__(self, transcript: Transcript, first: int, last: int, limit: int, counter: Counts) -> None:
-        self.transcript, self.index = transcript, transcript.index
+        self.transcript, self.records, self.index = transcript, transcript.records, transcript.index
         self.first, self.last, self.limit = first, last, limit
         self._count = counter.count
-        self.mark_tokens = self._count(gap_mark(max(last - 1, 1), max(last, 2), 99_999_999))
-        self.thought_tokens = self._count(thought_mark(last, 9_999))
+        self.mark_tokens = self._count(gap_mark(max(last - 3, 1), max(last, 2), 12_345))
+        self.thought_tokens = self._count(thought_mark(last, 99))
         self.blocks: dict[int, str] = {}
         self.cost: dict[int, int] = {}
         self.cut: set[int] = set()
         self.thoughtful: set[int] = set()
         self.thoughts: dict[int, str] = {}
-        self.read: dict[int, Message] = {}
+        self.thoughts_cut: set[int] = set()
+        self.messages: dict[int, Message] = {}
         self.seen: dict[str, int] = {}
-        self.used, self.gaps, self.settled = 0, 1 if last >= first else 0, 0
-        self.counted_chars, self.counted_tokens = 300.0, 300.0 / _CHARS_A_TOKEN
+        self.reserved = self.mark_tokens
+        self.room = limit - self.reserved
+        self.tokens_a_char = 1 / _CHARS_A_TOKEN
+        self._counted_chars, self._counted_tokens = 300.0, 300.0 / _CHARS_A_TOKEN
         self.marks: dict[int, str] = {}
         self.thought_marks: dict[int, str] = {}
         self._blobs = False
 
-    # room
-
-    @property
-    def room(self) -> int:
-        """Tokens left when every gap is marked."""
-        return (
-            self.limit + self.settled - self.used - self.gaps * self.mark_tokens - len(self.thoughtful) * self.thought_tokens
-        )
-
     @property
     def roomy(self) -> bool:
-        return self.room > self.limit * 0.004 + 8
+        """Whether it pays to look for another turn; the last drop is for `last_drop`."""
+        return self.room > self.limit * 0.015 + 8
 
     def estimate(self, numbers: Sequence[int]) -> float:
         """Tokens of these turns by their length, blobs counted as if they travelled."""
         sizes = self.index.sizes
-        return self.tokens_of(sum([sizes[number - 1] for number in numbers])) + _HEAD_TOKENS * len(numbers)
-
-    def tokens_of(self, chars: float) -> float:
-        return chars * self.counted_tokens / self.counted_chars
+        return sum([sizes[number - 1] for number in numbers]) * self.tokens_a_char + _HEAD_TOKENS * len(numbers)
 
     # what there is
 
     def message(self, number: int) -> Message:
         """The message as it would travel: blobs told, hostile characters shown; a huge one is tidied when it is cut."""
-        found = self.read.get(number)
+        found = self.messages.get(number)
         if found is None:
-            found = self.read[number] = tidy(self.transcript[number - 1])
+            found = self.messages[number] = tidy(read(self.records[number - 1], number, self.transcript.resolve))
         return found
 
     def next_person(self, number: int) -> int:
@@ -276,56 +268,82 @@ class _Fill:
 
     def show(self, number: int, at_most: int = 0) -> bool:
         """Shows a turn, and with it the other half of a call, each within `at_most` tokens (0: whole); False: no room."""
-        other = 0 if number in self.blocks else self.partner(number)
-        if not other or other in self.blocks:
-            return self._show((number,), at_most)
-        return self._show((number, other) if number < other else (other, number), at_most)
-
-    def _show(self, numbers: tuple[int, ...], at_most: int) -> bool:
-        room = self.room
-        if not self._may_fit(numbers, at_most, room):
+        blocks = self.blocks
+        if number in blocks:
+            return self._show_again(number, at_most)
+        other = self.partner(number)
+        first = last = number
+        if other and other not in blocks:
+            first, last = (number, other) if number < other else (other, number)
+        if not self._may_fit(first, last, at_most):
             return False
-        blocks = [self._block(number, at_most) for number in numbers]
-        together = blocks[0][0] if len(blocks) == 1 else blocks[0][0] + blocks[1][0]
-        tokens = self._count(together)
-        self.counted_chars += len(together)
-        self.counted_tokens += tokens
-        gaps, first = self._gaps_with(numbers), numbers[0]
-        thinking = [number for number in numbers if self.read[number].thoughts and number not in self.blocks]
-        more = tokens - self.cost_of(first)
-        if more + (gaps - self.gaps) * self.mark_tokens + len(thinking) * self.thought_tokens > room:
+        text, is_cut = self._block(first, at_most)
+        thinks = 1 if self.messages[first].thoughts else 0
+        gaps = 1 - (first == self.first or first - 1 in blocks) - (last == self.last or last + 1 in blocks)
+        if first == last:
+            tokens = self._count_block(text)
+        else:
+            text2, is_cut2 = self._block(last, at_most)
+            tokens = self._count_block(text + text2)
+        reserve = gaps * self.mark_tokens + thinks * self.thought_tokens
+        if tokens + reserve > self.room:
             return False
-        self.used, self.gaps = self.used + more, gaps
-        self.thoughtful.update(thinking)
-        self._keep(first, *blocks[0], tokens)
-        if len(blocks) == 2:
-            self._keep(numbers[1], *blocks[1], -1)
-            self.cost[first] = -1
+        self.room -= tokens + reserve
+        self.reserved += reserve
+        if thinks:
+            self.thoughtful.add(first)
+        if first == last:
+            self._keep(first, text, is_cut, tokens)
+        else:
+            self._keep(first, text, is_cut, -1)
+            self._keep(last, text2, is_cut2, -1)
         return True
 
-    def _may_fit(self, numbers: tuple[int, ...], at_most: int, room: int) -> bool:
+    def _show_again(self, number: int, at_most: int) -> bool:
+        """A turn that was cut, in another length."""
+        if not self._may_fit(number, number, at_most):
+            return False
+        text, is_cut = self._block(number, at_most)
+        tokens, before = self._count_block(text), self.cost_of(number)
+        if tokens - before > self.room:
+            return False
+        self.room -= tokens - before
+        self._keep(number, text, is_cut, tokens)
+        return True
+
+    def _may_fit(self, first: int, last: int, at_most: int) -> bool:
         """By length, before anything is read; a huge message may be a blob, which is small when it is read."""
-        for number in numbers:
-            size = self.index.sizes[number - 1]
-            if size > HUGE_CHARS:
-                size = len(self.message(number).text)
-            tokens = self.tokens_of(size)
-            if (min(tokens, at_most) if at_most else tokens) > 3 * room + 100:
+        sizes, most = self.index.sizes, 1.25 * self.room
+        if at_most and at_most <= most:
+            return True
+        for number in (first, last):
+            size = sizes[number - 1]
+            if size * self.tokens_a_char > most and (size < HUGE_CHARS or len(self.message(number).text) * self.tokens_a_char > most):
                 return False
         return True
 
+    def _count_block(self, block: str) -> int:
+        tokens = self._count(block)
+        self._counted_chars += len(block)
+        self._counted_tokens += tokens
+        self.tokens_a_char = self._counted_tokens / self._counted_chars
+        return tokens
+
     def _keep(self, number: int, text: str, is_cut: bool, cost: int) -> None:
         """`cost` in tokens; -1: counted together with its other half, alone only when that is asked for."""
-        self.blocks[number], self.cost[number] = text, cost
+        self.blocks[number] = text
+        self.cost[number] = cost
         if is_cut:
             self.cut.add(number)
-        else:
+        elif self.cut:
             self.cut.discard(number)
-        message = self.read[number]
-        if message.role == "tool" and _SAME_CHARS < len(message.text) < HUGE_CHARS:
-            self.seen.setdefault(message.text, number)
+        if self.index.kinds[number - 1] == TOOL:
+            words = self.messages[number].text
+            if _SAME_CHARS < len(words) < HUGE_CHARS:
+                self.seen.setdefault(words, number)
 
     def cost_of(self, number: int) -> int:
+        """Tokens of a shown block; 0 where it is not shown."""
         cost = self.cost.get(number, 0)
         if cost < 0:
             cost = self.cost[number] = self._count(self.blocks[number])
@@ -334,44 +352,38 @@ class _Fill:
     def _block(self, number: int, at_most: int) -> tuple[str, bool]:
         """(the turn in its frame, whether it is cut)."""
         message = self.message(number)
-        text = message.text
-        head = heading(message, number > 1 and self.index.kinds[number - 2] == ASSISTANT)
-        if message.role == "tool" and _SAME_CHARS < len(text) < HUGE_CHARS:
+        text, kinds = message.text, self.index.kinds
+        head = heading(message, kinds[number - 2] == ASSISTANT if number > 1 else False)
+        if not text:
+            return head, False
+        if kinds[number - 1] == TOOL and _SAME_CHARS < len(text) < HUGE_CHARS:
             same = self.seen.get(text, number)
             if same != number:
                 return f'{head}[the same result as in turn {same}; turns="{same}"]\n', False
-        if not text:
-            return head, False
         if at_most and len(text) * 2 > at_most:
-            tokens = self.tokens_of(len(text)) * density(text)
-            if tokens > at_most:
-                chars = int(len(text) * max(at_most - _HEAD_TOKENS, 4) / tokens)
-                return head + cut_quote(text, max(chars, 8), number, tokens / len(text)), True
+            per_char = self.tokens_a_char * density(text)
+            if len(text) * per_char > at_most:
+                chars = int(max(at_most - _HEAD_TOKENS - _MARK_SLACK, 4) / per_char)
+                return head + cut_quote(text, max(chars, 8), number, per_char), True
         return head + quote(text if len(text) < HUGE_CHARS else visible(text)), False
 
-    def _gaps_with(self, numbers: tuple[int, ...]) -> int:
-        """Gaps when these neighbours are shown too."""
-        blocks, first, last = self.blocks, numbers[0], numbers[-1]
-        if first in blocks:
-            return self.gaps
-        return self.gaps + 1 - (first == self.first or first - 1 in blocks) - (last == self.last or last + 1 in blocks)
-
     def show_thoughts(self, number: int, at_most: int = 0) -> bool:
+        """Puts a turn's thoughts behind it, within `at_most` tokens (0: whole); False: no room."""
         text = visible(without_blobs(self.message(number).thoughts)).strip("\n")
-        per_char = self.counted_tokens / self.counted_chars * density(text)
-        block = "thinks:\n" + quote(text)
-        if at_most and len(text) * per_char > at_most:
-            block = "thinks:\n" + cut_quote(text, max(8, int(at_most / per_char)), number, per_char)
-        elif len(text) * per_char > 3 * self.room + 100:
+        per_char = self.tokens_a_char * density(text)
+        cut = at_most > 0 and len(text) * per_char > at_most
+        if not cut and len(text) * per_char > 1.25 * self.room + self.thought_tokens:
             return False
-        tokens = self._count(block)
-        if tokens - self.thought_tokens > self.room:
+        block = "thinks:\n" + (cut_quote(text, max(8, int(at_most / per_char)), number, per_char) if cut else quote(text))
+        more = self._count(block) - self.thought_tokens
+        if more > self.room:
             return False
-        self.used += tokens
+        self.room -= more
+        self.reserved -= self.thought_tokens
         self.thoughtful.discard(number)
         self.thoughts[number] = block
-        if at_most and " left out here; " in block:
-            self.cut.add(number)
+        if cut:
+            self.thoughts_cut.add(number)
         return True
 
     # the two ends
@@ -398,7 +410,7 @@ class _Fill:
                 self.cost.clear()
                 self.seen.clear()
                 return False
-        self.thoughts, self.used, self.gaps = thoughts, total, 0
+        self.thoughts, self.room, self.reserved = thoughts, self.limit - total, 0
         return True
 
     def _might_all_fit(self) -> bool:
@@ -416,6 +428,9 @@ class _Fill:
     def last_drop(self, among: Sequence[int]) -> None:
         """Counts the real marks, then lets cut turns (of `among`, when given) grow until the limit is filled to `FILL`."""
         self.settle()
+        while self.room < 0 and self.blocks:
+            self._take_back()
+            self.settle()
         refused: set[int] = set()
         for _ in range(16):
             if self.room <= self.limit * (1 - FILL):
@@ -423,56 +438,57 @@ class _Fill:
             number = self._growable(among, refused)
             if not number:
                 return
-            shown = len(self.blocks), len(self.thoughts)
-            if number in self.cut or number not in self.blocks:
-                grown = self._grow(number)
-            else:
-                grown = self.show_thoughts(number, self.room - _MARK_SLACK)
-            if not grown:
+            if not self._grow(number):
                 refused.add(number)
-            elif (len(self.blocks), len(self.thoughts)) != shown:
-                self.settle()
+
+    def _take_back(self) -> None:
+        """Hides what was chosen last."""
+        number = next(reversed(self.blocks))
+        for each in (number, self.partner(number)):
+            if each in self.blocks:
+                self.room += self.cost_of(each)
+                del self.blocks[each], self.cost[each]
+                self.cut.discard(each)
+                self.thoughtful.discard(each)
+                if each in self.thoughts:
+                    self.room += self._count(self.thoughts.pop(each))
 
     def _growable(self, among: Sequence[int], refused: set[int]) -> int:
         """The newest cut turn, else the newest that is not shown, else the newest whose thoughts are left out; or 0."""
-        candidates = among or range(self.last, self.first - 1, -1)
         number = max((each for each in self.cut if each not in refused and (not among or each in among)), default=0)
-        if not number and not among and len(self.blocks) + len(refused) < len(candidates):
-            number = next((each for each in candidates if each not in self.blocks and each not in refused), 0)
+        turns = self.last - self.first + 1
+        if not number and not among and len(self.blocks) + len(refused) < turns:
+            hidden = (each for each in range(self.last, self.first - 1, -1) if each not in self.blocks)
+            number = next((each for each in hidden if each not in refused), 0)
         return number or max(self.thoughtful - refused, default=0)
 
     def _grow(self, number: int) -> bool:
-        """The turn in as many tokens as there are; two corrections, since its own density is known only then."""
-        fresh = number not in self.blocks
-        gaps = self._gaps_with((number,))
-        pending = self.thought_tokens if fresh and self.message(number).thoughts else 0
-        have = self.cost_of(number)
-        room = self.room - (gaps - self.gaps) * self.mark_tokens - pending - (_MARK_SLACK if fresh else 0)
-        aim = float(have + room)
-        for _ in range(5):
-            if aim < have + 1 or aim < _HEAD_TOKENS + 4:
-                return False
-            text, is_cut = self._block(number, int(aim))
-            tokens = self._count(text)
-            if tokens - have <= room:
-                break
-            aim -= (tokens - have - room) * 1.1 + 1
+        """The turn or its thoughts in about as many tokens as there are; corrected, since its density is known only then."""
+        before = len(self.blocks), len(self.thoughts)
+        if number in self.blocks and number not in self.cut:
+            aims, show = (self.room - _MARK_SLACK, self.room // 2), self.show_thoughts
+        elif number in self.blocks:
+            have = self.cost_of(number)
+            aims, show = (have + int(self.room * 0.9), have + self.room // 2, have + self.room // 4), self.show
         else:
-            return False
-        if tokens <= have and not fresh:
-            return False
-        self.used, self.gaps = self.used + tokens - have, gaps
-        if pending:
-            self.thoughtful.add(number)
-        self._keep(number, text, is_cut, tokens)
-        return True
+            room = self.room - self.mark_tokens - _MARK_SLACK
+            aims, show = (int(room * 0.9), room // 2), self.show
+        kept = self.blocks.get(number)
+        grown = any(aim > _HEAD_TOKENS and show(number, aim) for aim in aims)
+        if (len(self.blocks), len(self.thoughts)) != before:
+            self.settle()
+            while self.room < 0:
+                self._take_back()
+                self.settle()
+        return grown and self.blocks.get(number) != kept or number in self.thoughts
 
     def settle(self) -> None:
-        """Makes the real marks and gives back what was reserved above their price."""
+        """Makes the real marks and puts their price in place of what was reserved."""
+        self.room += self.reserved
         self.marks = self._gap_marks()
         self.thought_marks = {number: self._thought_mark(number) for number in sorted(self.thoughtful)}
-        price = self._count_lines(list(self.marks.values())) + self._count_lines(list(self.thought_marks.values()))
-        self.settled = self.gaps * self.mark_tokens + len(self.thoughtful) * self.thought_tokens - price
+        self.reserved = self._count_lines(list(self.marks.values())) + self._count_lines(list(self.thought_marks.values()))
+        self.room -= self.reserved
 
     def _count_lines(self, lines: Sequence[str]) -> int:
         """Marks begin with `[` and end in a line feed, so that counts add up; a few dozen at a time are cheaper to count."""
@@ -510,7 +526,7 @@ class _Fill:
             text="".join(parts),
             tokens=self.limit - self.room,
             whole=tuple([number for number in shown if number not in self.cut]),
-            cut=tuple(sorted(self.cut)),
+            cut=tuple(sorted(self.cut | self.thoughts_cut)),
             left_out=tuple(left),
             thoughts_left_out=tuple(sorted(self.thoughtful)),
         )
@@ -524,18 +540,19 @@ def tidy(message: Message) -> Message:
 
     What is still huge then is left as it is: only the pieces that travel are looked at (`cut_quote`).
     """
-    text = without_blobs(message.text)
+    text = message.text
+    if len(text) >= SHORTEST_BLOB:
+        text = without_blobs(text)
     if len(text) < HUGE_CHARS:
-        text = visible(text).strip("\n")
-    if text == message.text:
-        return message
-    m = message
-    return Message(m.number, m.role, text, m.speaker, m.tool, m.thoughts, m.kept, m.id, m.file)
+        text = visible(text)
+        if text[-1:] == "\n" or text[:1] == "\n":
+            text = text.strip("\n")
+    return message if text is message.text else message._replace(text=text)
 
 
 def heading(message: Message, after_call: bool) -> str:
     """`### 12 · user`: whose turn it is, in one line that nobody's words can forge."""
-    number, role, text, speaker, tool, kept = message.number, message.role, message.text, message.speaker, message.tool, message.kept
+    number, role, text, speaker, tool, _, kept, _, _ = message
     return f"### {number} · {_who(role, speaker, tool, kept, role != 'tool' or after_call, not text)}\n"
 
 

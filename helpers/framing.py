@@ -19,7 +19,8 @@ _HOSTILE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u2
 _TICKS: Final = re.compile(r"`{3,}")
 _DATA_URI: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+)?((?:;[\w=.+-]+)*?)(;base64)?,([A-Za-z0-9+/=_%.~-]{200,})")
 _BASE64: Final = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{400,}={0,2}(?![A-Za-z0-9+/=_-])")
-_STRIDE: Final = 200
+SHORTEST_BLOB: Final = 400
+_STRIDE: Final = SHORTEST_BLOB // 2
 
 
 def visible(text: str) -> str:
@@ -42,7 +43,7 @@ def quote(text: str) -> str:
 
 def without_blobs(text: str) -> str:
     """Data URIs and long base64 runs told as `[image/png, 106,200 bytes, sha256 1f2e…]`; other text unchanged."""
-    if len(text) < 2 * _STRIDE or not _unbroken(text):
+    if len(text) < SHORTEST_BLOB or not _unbroken(text):
         return text
     text = _DATA_URI.sub(_told_uri, text)
     return _BASE64.sub(_told_run, text)
