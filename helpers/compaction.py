@@ -10,12 +10,22 @@ weighed by its length.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
-from usr.plugins.software_orchestrator.helpers.framing import SHORTEST_BLOB, head_and_tail, quote, visible, without_blobs
+from usr.plugins.software_orchestrator.helpers.framing import (
+    SHORTEST_BLOB,
+    has_long_run,
+    head_and_tail,
+    quote,
+    safe_end,
+    visible,
+    window,
+    without_blobs,
+)
 from usr.plugins.software_orchestrator.helpers.transcript import ASSISTANT, TOOL, USER, Message, Transcript, read
 
 MIN_LIMIT_TOKENS: Final = 200
@@ -28,6 +38,7 @@ NEWEST_SHARE: Final = 0.5
 _CHARS_A_TOKEN: Final = 3.0
 _HEAD_TOKENS: Final = 8
 _CUT_TOKENS: Final = 120
+_PIECES: Final = re.compile(r"\S{1025}|\s{1025}")  # what `tokens` counts in pieces
 _SAME_CHARS: Final = 80
 HUGE_CHARS: Final = 60_000
 # Tokens a stored character in the figures of marks; fixed, so that a mark stays the same from one request to the next.
@@ -91,23 +102,56 @@ def compact(
     limit_tokens: int,
     counter: Counts,
     turns: tuple[int, int] | None = None,
-    first: Iterable[int] = (),
-    only_first: bool = False,
+    first: Sequence[int] = (),
+    focus: Mapping[int, float] | None = None,
 ) -> Compacted:
-    """The turns (first, last; default all) within `limit_tokens`, which is at least `MIN_LIMIT_TOKENS`.
+    """The turns (first, last; default all) within `limit_tokens`, by the order of worth.
 
-    `first` are turn numbers that go before everything else, in that order (matches of a search); with `only_first` nothing
-    else is shown, and marks stand for the rest.
+    With `first` (matches of a search, best first) only those are shown, and marks stand for the rest; `focus` says around
+    which place (0 to 1) of its text a long turn is cut. A limit that no mark fits into gives an empty text.
     """
     first_turn, last_turn = turns or (1, len(transcript))
-    fill = _Fill(transcript, first_turn, last_turn, limit_tokens, counter)
-    if not fill.all_verbatim():
-        for number in first:
-            fill.show(number)
-        if not only_first:
-            _by_worth(fill)
-        fill.last_drop(tuple(first) if only_first else ())
+    fill = _Fill(transcript, first_turn, last_turn, limit_tokens, counter, focus or {})
+    if first:
+        _matches(fill, first)
+        fill.last_drop(first)
+    elif not fill.all_verbatim():
+        _by_worth(fill)
+        fill.last_drop(())
     return fill.result()
+
+
+def page_of_turn(
+    transcript: Transcript, number: int, part: int, parts: int, *, limit_tokens: int, counter: Counts
+) -> Compacted:
+    """One of `parts` equal pieces of a turn that is too long for one answer; `part` counts from 1."""
+    message = transcript[number - 1]
+    text = visible(without_blobs(message.text))
+    ends = [safe_end(text, len(text) * each // parts) for each in (part - 1, part)]
+    piece = text[ends[0] : ends[1]].strip("\n")
+    head = heading(message, True).rstrip("\n") + f" · piece {part} of {parts} of this turn\n"
+    for _ in range(8):
+        block = head + quote(piece) if piece else head
+        tokens = counter.count(block)
+        if tokens <= limit_tokens:
+            break
+        room = int(len(piece) * limit_tokens / tokens * 0.95) - 120
+        block = head + cut_quote(piece, max(8, room), number, tokens / len(piece))
+        tokens = counter.count(block)
+        if tokens <= limit_tokens:
+            return Compacted(block, tokens, (), (number,), (), ())
+        piece = piece[: safe_end(piece, room)]
+    return Compacted(block, tokens, (number,), (), (), ())
+
+
+def _matches(fill: _Fill, first: Sequence[int]) -> None:
+    at_most = max(fill.limit // 8, _CUT_TOKENS)
+    for number in first:
+        if number not in fill.blocks:
+            fill.show(number, at_most if number in fill.focus else _CUT_TOKENS)
+    for number in first:
+        if number in fill.cut:
+            fill.show(number)
 
 
 def _by_worth(fill: _Fill) -> None:
@@ -200,15 +244,16 @@ class _Fill:
     chosen, and `settle` counts the real ones. Blocks stand in the order in which they were chosen.
     """
 
-    def __init__(self, transcript: Transcript, first: int, last: int, limit: int, counter: Counts) -> None:
+    def __init__(self, transcript: Transcript, first: int, last: int, limit: int, counter: Counts, focus: Mapping[int, float]) -> None:
+        self.focus = focus
         self.transcript, self.records, self.index = transcript, transcript.records, transcript.index
         self.first, self.last, self.limit = first, last, limit
-        self._count = counter.count
+        self._count = _careful(counter.count)
         self.mark_tokens = self._count(gap_mark(max(last - 3, 1), max(last, 2), 12_345))
         self.thought_tokens = self._count(thought_mark(last, 99))
         self.blocks: dict[int, str] = {}
         self.cost: dict[int, int] = {}
-        self.cut: set[int] = set()
+        self.cut: dict[int, int] = {}
         self.thoughtful: set[int] = set()
         self.thoughts: dict[int, str] = {}
         self.thoughts_cut: set[int] = set()
@@ -277,13 +322,13 @@ class _Fill:
             first, last = (number, other) if number < other else (other, number)
         if not self._may_fit(first, last, at_most):
             return False
-        text, is_cut = self._block(first, at_most)
+        text, chars = self._block(first, at_most)
         thinks = 1 if self.messages[first].thoughts else 0
         gaps = 1 - (first == self.first or first - 1 in blocks) - (last == self.last or last + 1 in blocks)
         if first == last:
             tokens = self._count_block(text)
         else:
-            text2, is_cut2 = self._block(last, at_most)
+            text2, chars2 = self._block(last, at_most)
             tokens = self._count_block(text + text2)
         reserve = gaps * self.mark_tokens + thinks * self.thought_tokens
         if tokens + reserve > self.room:
@@ -293,22 +338,22 @@ class _Fill:
         if thinks:
             self.thoughtful.add(first)
         if first == last:
-            self._keep(first, text, is_cut, tokens)
+            self._keep(first, text, chars, tokens)
         else:
-            self._keep(first, text, is_cut, -1)
-            self._keep(last, text2, is_cut2, -1)
+            self._keep(first, text, chars, -1)
+            self._keep(last, text2, chars2, -1)
         return True
 
     def _show_again(self, number: int, at_most: int) -> bool:
         """A turn that was cut, in another length."""
-        if not self._may_fit(number, number, at_most):
+        if number not in self.blocks or not self._may_fit(number, number, at_most):
             return False
-        text, is_cut = self._block(number, at_most)
+        text, chars = self._block(number, at_most)
         tokens, before = self._count_block(text), self.cost_of(number)
         if tokens - before > self.room:
             return False
         self.room -= tokens - before
-        self._keep(number, text, is_cut, tokens)
+        self._keep(number, text, chars, tokens)
         return True
 
     def _may_fit(self, first: int, last: int, at_most: int) -> bool:
@@ -329,14 +374,14 @@ class _Fill:
         self.tokens_a_char = self._counted_tokens / self._counted_chars
         return tokens
 
-    def _keep(self, number: int, text: str, is_cut: bool, cost: int) -> None:
-        """`cost` in tokens; -1: counted together with its other half, alone only when that is asked for."""
+    def _keep(self, number: int, text: str, chars: int, cost: int) -> None:
+        """`chars` shown of a cut turn, else 0; `cost` in tokens, -1: counted together with its other half."""
         self.blocks[number] = text
         self.cost[number] = cost
-        if is_cut:
-            self.cut.add(number)
+        if chars:
+            self.cut[number] = chars
         elif self.cut:
-            self.cut.discard(number)
+            self.cut.pop(number, None)
         if self.index.kinds[number - 1] == TOOL:
             words = self.messages[number].text
             if _SAME_CHARS < len(words) < HUGE_CHARS:
@@ -349,23 +394,29 @@ class _Fill:
             cost = self.cost[number] = self._count(self.blocks[number])
         return cost
 
-    def _block(self, number: int, at_most: int) -> tuple[str, bool]:
-        """(the turn in its frame, whether it is cut)."""
+    def _block(self, number: int, at_most: int) -> tuple[str, int]:
+        """(the turn in its frame, characters shown where it is cut, else 0)."""
         message = self.message(number)
         text, kinds = message.text, self.index.kinds
         head = heading(message, kinds[number - 2] == ASSISTANT if number > 1 else False)
         if not text:
-            return head, False
+            return head, 0
         if kinds[number - 1] == TOOL and _SAME_CHARS < len(text) < HUGE_CHARS:
             same = self.seen.get(text, number)
             if same != number:
-                return f'{head}[the same result as in turn {same}; turns="{same}"]\n', False
+                return f'{head}[the same result as in turn {same}; turns="{same}"]\n', 0
         if at_most and len(text) * 2 > at_most:
             per_char = self.tokens_a_char * density(text)
             if len(text) * per_char > at_most:
-                chars = int(max(at_most - _HEAD_TOKENS - _MARK_SLACK, 4) / per_char)
-                return head + cut_quote(text, max(chars, 8), number, per_char), True
-        return head + quote(text if len(text) < HUGE_CHARS else visible(text)), False
+                chars = max(int(max(at_most - _HEAD_TOKENS - _MARK_SLACK, 4) / per_char), 8)
+                return self._cut_block(number, chars, True), chars
+        return head + quote(text if len(text) < HUGE_CHARS else visible(text)), 0
+
+    def _cut_block(self, number: int, chars: int, tidy: bool) -> str:
+        message = self.message(number)
+        head = heading(message, self.index.kinds[number - 2] == ASSISTANT if number > 1 else False)
+        per_char = self.tokens_a_char * density(message.text)
+        return head + cut_quote(message.text, chars, number, per_char, self.focus.get(number), tidy)
 
     def show_thoughts(self, number: int, at_most: int = 0) -> bool:
         """Puts a turn's thoughts behind it, within `at_most` tokens (0: whole); False: no room."""
@@ -393,53 +444,88 @@ class _Fill:
         turns = self.last - self.first + 1
         if turns * 4 > self.limit or not self._might_all_fit():
             return False
-        thoughts: dict[int, str] = {}
         total, seen, size = 0, 0, sum(self.index.sizes[self.first - 1 : self.last])
-        for number in range(self.last, self.first - 1, -1):
-            text, _ = self._block(number, 0)
-            cost = self._count(text)
-            self._keep(number, text, False, cost)
+        number = self.last
+        while number >= self.first:
+            other = self.partner(number)
+            unit = (other, number) if other and other < number else (number,)
+            total += self._verbatim(unit)
+            seen += sum([self.index.sizes[each - 1] for each in unit])
+            hopeless = size > 5 * self.limit and seen > 20_000 and seen * 12 > size and total * size > 3 * seen * self.limit and not self._blobs
+            if total > self.limit or hopeless:
+                for shown in (self.blocks, self.cost, self.seen, self.thoughts):
+                    shown.clear()
+                return False
+            number -= len(unit)
+        self.room, self.reserved = self.limit - total, 0
+        return True
+
+    def _verbatim(self, unit: tuple[int, ...]) -> int:
+        """Shows a turn or a call with its result, thoughts too; the tokens of it."""
+        blocks = [self._block(number, 0)[0] for number in unit]
+        tokens = self._count("".join(blocks))
+        for number, block in zip(unit, blocks, strict=True):
+            self._keep(number, block, 0, tokens if len(unit) == 1 else -1)
             told = visible(without_blobs(self.message(number).thoughts)).strip("\n")
             if told:
-                thoughts[number] = "thinks:\n" + quote(told)
-                cost += self._count(thoughts[number])
-            total += cost
-            seen += self.index.sizes[number - 1]
-            if total > self.limit or (seen * 12 > size and total * size > 1.5 * seen * self.limit and not self._blobs):
-                self.blocks.clear()
-                self.cost.clear()
-                self.seen.clear()
-                return False
-        self.thoughts, self.room, self.reserved = thoughts, self.limit - total, 0
-        return True
+                self.thoughts[number] = "thinks:\n" + quote(told)
+                tokens += self._count(self.thoughts[number])
+        return tokens
 
     def _might_all_fit(self) -> bool:
         """Texts of ordinary length by their size; a few big ones are read, for they may be blobs that are told in a line."""
         sizes = self.index.sizes[self.first - 1 : self.last]
         total = sum(sizes)
-        if total > 8 * self.limit:
+        if total > 60 * self.limit:
             self._blobs = True
             big = [at for at, size in enumerate(sizes) if size > self.limit]
-            if len(big) > 50 or total - sum([sizes[at] for at in big]) > 8 * self.limit:
+            if len(big) > 50 or total - sum([sizes[at] for at in big]) > 60 * self.limit:
                 return False
             total += sum([len(self.message(self.first + at).text) - sizes[at] for at in big])
-        return total <= 8 * self.limit
+        return total <= 60 * self.limit
 
     def last_drop(self, among: Sequence[int]) -> None:
         """Counts the real marks, then lets cut turns (of `among`, when given) grow until the limit is filled to `FILL`."""
-        self.settle()
-        while self.room < 0 and self.blocks:
-            self._take_back()
-            self.settle()
+        self._settle_down()
         refused: set[int] = set()
-        for _ in range(16):
+        for _ in range(24):
             if self.room <= self.limit * (1 - FILL):
                 return
             number = self._growable(among, refused)
-            if not number:
+            if number:
+                if not self._grow(number):
+                    refused.add(number)
+            elif among or not self._swap(refused):
                 return
-            if not self._grow(number):
-                refused.add(number)
+
+    def _swap(self, refused: set[int]) -> bool:
+        """Where what is left is too little for any turn: the longest whole turn gives way a little, and grows back."""
+        state = self._state()
+        whole = [each for each in self.blocks if each not in self.cut]
+        longest = max(whole, key=self.cost_of, default=0)
+        hidden = [each for each in range(self.last, self.first - 1, -1) if each not in self.blocks]
+        for number in [*hidden[:6], *sorted(self.thoughtful, reverse=True)[:6]]:
+            for share in (0.8, 0.5, 0.2):
+                if self._show_again(longest, int(self.cost_of(longest) * share)) and longest in self.cut:
+                    self.settle()
+                    shown = self.show_thoughts(number) if number in self.blocks else self.show(number)
+                    self._settle_down()
+                    self._stretch(longest)
+                    if shown and 0 <= self.room < state[-2] and longest in self.blocks:
+                        refused.clear()
+                        return True
+                self._restore(state)
+        return False
+
+    def _state(self) -> tuple[Any, ...]:
+        held = (self.blocks, self.cost, self.cut, self.thoughts, self.thoughtful, self.seen, self.marks, self.thought_marks)
+        return (*(each.copy() for each in held), self.room, self.reserved)
+
+    def _restore(self, state: tuple[Any, ...]) -> None:
+        self.blocks, self.cost, self.cut, self.thoughts, self.thoughtful, self.seen, self.marks, self.thought_marks = (
+            each.copy() for each in state[:8]
+        )
+        self.room, self.reserved = state[8:]
 
     def _take_back(self) -> None:
         """Hides what was chosen last."""
@@ -448,7 +534,7 @@ class _Fill:
             if each in self.blocks:
                 self.room += self.cost_of(each)
                 del self.blocks[each], self.cost[each]
-                self.cut.discard(each)
+                self.cut.pop(each, None)
                 self.thoughtful.discard(each)
                 if each in self.thoughts:
                     self.room += self._count(self.thoughts.pop(each))
@@ -463,24 +549,56 @@ class _Fill:
         return number or max(self.thoughtful - refused, default=0)
 
     def _grow(self, number: int) -> bool:
-        """The turn or its thoughts in about as many tokens as there are; corrected, since its density is known only then."""
-        before = len(self.blocks), len(self.thoughts)
+        """The turn, or where it is whole its thoughts, in as many tokens as there are."""
         if number in self.blocks and number not in self.cut:
-            aims, show = (self.room - _MARK_SLACK, self.room // 2), self.show_thoughts
-        elif number in self.blocks:
-            have = self.cost_of(number)
-            aims, show = (have + int(self.room * 0.9), have + self.room // 2, have + self.room // 4), self.show
-        else:
-            room = self.room - self.mark_tokens - _MARK_SLACK
-            aims, show = (int(room * 0.9), room // 2), self.show
-        kept = self.blocks.get(number)
-        grown = any(aim > _HEAD_TOKENS and show(number, aim) for aim in aims)
-        if (len(self.blocks), len(self.thoughts)) != before:
+            if not any(self.show_thoughts(number, aim) for aim in (self.room - _MARK_SLACK, self.room // 2)):
+                return False
+            self._settle_down()
+            return True
+        if number in self.cut:
+            return self._stretch(number)
+        for share in (0.7, 0.4, 0.1):
+            if self.show(number, max(int(self.room * share) - _MARK_SLACK, _HEAD_TOKENS)):
+                self._settle_down()
+                if number in self.blocks:
+                    self._stretch(number)
+                    return True
+        return False
+
+    def _stretch(self, number: int) -> bool:
+        """A cut turn at its longest, by steps between a length that fits and one that does not."""
+        if number not in self.cut:
+            return False
+        text, before = self.message(number).text, self.cost_of(number)
+        goal, enough = before + self.room, self.limit * (1 - FILL) / 2
+        low, high = (self.cut[number], before), (len(text) + 1, 0)
+        chars = int(low[0] + self.room / max(self.tokens_a_char, before / len(self.blocks[number])))
+        best = ""
+        for step in range(10):
+            chars = min(max(chars, low[0] + 1), high[0] - 1)
+            if chars <= low[0]:
+                break
+            block = self._cut_block(number, chars, step < 2) if chars < len(text) else self._block(number, 0)[0]
+            tokens = self._count(block)
+            if tokens <= goal:
+                low, best = (chars, tokens), block
+                if goal - tokens <= enough or chars >= len(text):
+                    break
+            else:
+                high = (chars, tokens)
+            slope = (high[1] - low[1]) / (high[0] - low[0]) if high[1] else low[1] / low[0]
+            chars = int(low[0] + (goal - low[1]) * 0.98 / max(slope, 0.01))
+        if not best or low[1] <= before:
+            return False
+        self.room -= low[1] - before
+        self._keep(number, best, low[0] if low[0] < len(text) else 0, low[1])
+        return True
+
+    def _settle_down(self) -> None:
+        self.settle()
+        while self.room < 0 and self.blocks:
+            self._take_back()
             self.settle()
-            while self.room < 0:
-                self._take_back()
-                self.settle()
-        return grown and self.blocks.get(number) != kept or number in self.thoughts
 
     def settle(self) -> None:
         """Makes the real marks and puts their price in place of what was reserved."""
@@ -526,7 +644,7 @@ class _Fill:
             text="".join(parts),
             tokens=self.limit - self.room,
             whole=tuple([number for number in shown if number not in self.cut]),
-            cut=tuple(sorted(self.cut | self.thoughts_cut)),
+            cut=tuple(sorted({*self.cut, *self.thoughts_cut})),
             left_out=tuple(left),
             thoughts_left_out=tuple(sorted(self.thoughtful)),
         )
@@ -585,15 +703,33 @@ def gap_mark(first: int, last: int, tokens: int) -> str:
     return f'[turns {first}-{last} left out: {last - first + 1:,} turns, about {tokens:,} tokens; turns="{first}-{last}"]\n'
 
 
-def cut_quote(text: str, chars: int, number: int, tokens_a_char: float) -> str:
-    """Head and tail of a text in frames of their own, between them what was left out."""
-    head, tail = head_and_tail(text, chars)
-    missing = len(text) - len(head) - len(tail)
-    if missing <= 0:
-        return quote(visible(text))
-    head, tail = visible(head).strip("\n"), visible(tail).strip("\n")
-    mark = f'[{missing:,} characters, about {int(missing * tokens_a_char) + 1:,} tokens left out here; turns="{number}"]\n'
-    return (quote(head) if head else "") + mark + (quote(tail) if tail else "")
+def cut_quote(text: str, chars: int, number: int, tokens_a_char: float, place: float | None = None, tidy: bool = True) -> str:
+    """About `chars` characters in frames of their own, marks for the rest: head and tail, or what stands around `place`."""
+    pieces: tuple[str | int, ...]
+    if place is None:
+        head, tail = head_and_tail(text, chars, tidy)
+        pieces = (head, len(text) - len(head) - len(tail), tail)
+    else:
+        start, end = window(text, chars, place)
+        pieces = (start, text[start:end], len(text) - end)
+    return "".join(_piece(piece, number, tokens_a_char) for piece in pieces if piece)
+
+
+def _piece(piece: str | int, number: int, tokens_a_char: float) -> str:
+    if isinstance(piece, str):
+        return quote(visible(piece).strip("\n"))
+    return f'[{piece:,} characters, about {int(piece * tokens_a_char) + 1:,} tokens left out here; turns="{number}"]\n'
+
+
+def _careful(count: Callable[[str], int]) -> Callable[[str], int]:
+    """The count; where an unbroken run is counted in pieces, with a little more for what the pieces' ends may cost."""
+
+    def careful(text: str) -> int:
+        tokens = count(text)
+        long = len(text) > 1024 and has_long_run(text, 512) and _PIECES.search(text)
+        return tokens + 2 * (len(text) // 1000) if long else tokens
+
+    return careful
 
 
 def density(text: str) -> float:

@@ -43,17 +43,17 @@ def quote(text: str) -> str:
 
 def without_blobs(text: str) -> str:
     """Data URIs and long base64 runs told as `[image/png, 106,200 bytes, sha256 1f2e…]`; other text unchanged."""
-    if len(text) < SHORTEST_BLOB or not _unbroken(text):
+    if len(text) < SHORTEST_BLOB or not has_long_run(text, _STRIDE):
         return text
     text = _DATA_URI.sub(_told_uri, text)
     return _BASE64.sub(_told_run, text)
 
 
-def _unbroken(text: str) -> bool:
-    """Whether there may be a run of 400 characters without white space: it would cover one whole stride."""
-    for at in range(0, len(text), _STRIDE):
-        part = text[at : at + _STRIDE]
-        if " " not in part and "\n" not in part:
+def has_long_run(text: str, stride: int) -> bool:
+    """Whether a stretch of `stride` characters is all white space or has none; every run twice as long covers one."""
+    for at in range(0, len(text), stride):
+        part = text[at : at + stride]
+        if (" " not in part and "\n" not in part) or (part[0] in " \n" and part.isspace()):
             return True
     return False
 
@@ -127,11 +127,19 @@ def _inside(text: str, at: int) -> bool:
     return unicodedata.category(here) in ("Mn", "Me", "Mc")
 
 
-def head_and_tail(text: str, chars: int) -> tuple[str, str]:
-    """About `chars` characters of the text, two thirds from its head, ending at lines or words where that loses little."""
-    head_end = _tidy_end(text, safe_end(text, chars * 2 // 3))
-    tail_start = _tidy_start(text, safe_start(text, len(text) - (chars - chars * 2 // 3)), head_end)
+def head_and_tail(text: str, chars: int, tidy: bool = True) -> tuple[str, str]:
+    """About `chars` characters, two thirds from the head; with `tidy` ending at lines or words where that loses little."""
+    head_end = safe_end(text, chars * 2 // 3)
+    tail_start = max(head_end, safe_start(text, len(text) - (chars - chars * 2 // 3)))
+    if tidy:
+        head_end, tail_start = _tidy_end(text, head_end), _tidy_start(text, tail_start)
     return text[:head_end], text[tail_start:]
+
+
+def window(text: str, chars: int, place: float) -> tuple[int, int]:
+    """Start and end of about `chars` characters around `place` (0 to 1) of the text, a third of them before it."""
+    start = safe_start(text, min(int(place * len(text)) - chars // 3, len(text) - chars))
+    return start, safe_end(text, start + chars)
 
 
 def _tidy_end(text: str, at: int) -> int:
@@ -142,8 +150,7 @@ def _tidy_end(text: str, at: int) -> int:
     return at
 
 
-def _tidy_start(text: str, at: int, low: int) -> int:
-    at = max(at, low)
+def _tidy_start(text: str, at: int) -> int:
     for mark in ("\n", " "):
         place = text.find(mark, at, at + (len(text) - at) // 4)
         if place >= 0:
