@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,7 +16,7 @@ from usr.plugins.software_orchestrator.helpers.compaction import Compacted, Coun
 from usr.plugins.software_orchestrator.helpers.errors import RequestError
 from usr.plugins.software_orchestrator.helpers.framing import visible, without_blobs
 from usr.plugins.software_orchestrator.helpers.history_request import NEWEST, TURNS_ALLOWED, HistoryRequest
-from usr.plugins.software_orchestrator.helpers.transcript import ASSISTANT, TOOL, USER, Head, Message, Transcript
+from usr.plugins.software_orchestrator.helpers.transcript import ASSISTANT, TOOL, USER, Head, Message, Transcript, line_head
 
 # Parts are planned by length; a part that turns out longer is compacted like everything else.
 _PART_FILL: Final = 0.8
@@ -343,6 +343,16 @@ class Scope:
         if head.agent < self.agent and head.time <= self.since:
             return True
         return head.agent == 0 and head.kind == USER and head.time > self.since
+
+
+def visible_line(scope: Scope) -> Callable[[bytes], bool]:
+    """Chooses the lines of our log that the scope holds; a damaged line stays, to be told as damaged."""
+
+    def holds(line: bytes) -> bool:
+        head = line_head(line)
+        return head is None or scope.holds(head)
+
+    return holds
 
 
 def joined(transcripts: Iterable[Transcript], source: str = "") -> Transcript:
