@@ -103,7 +103,7 @@ _FILLER: Final = frozenset("a an the any our my your that this these those yet a
 
 def extract(transcript: Transcript) -> Extract:
     """What the chat says by itself. Person's words are searched for rules and declines, agents' words only for stated decisions."""
-    kinds = transcript.kinds
+    kinds = transcript.index.kinds
     persons = [transcript[at] for at in range(len(kinds)) if kinds[at] == USER]
     spoken = [message for message in persons if not message.is_empty]
     decisions, declines, rejected, acceptance = [], [], [], []
@@ -123,19 +123,12 @@ def extract(transcript: Transcript) -> Extract:
     )
 
 
-_SPEAKS_OF: Final = ("ecision", "ecided", "greed", "ejected", "uled out", "ntschei", "erworfen", "écision", "决定", "決定", "ettled", "chosen")
-
-
 def _telling(transcript: Transcript) -> Iterator[Message]:
     """Messages worth a closer look: the person's, and agents' that hold a word of deciding at all."""
-    kinds = transcript.kinds
-    for at, record in enumerate(transcript.records):
-        if kinds[at] == USER:
+    index = transcript.index
+    for at, kind in enumerate(index.kinds):
+        if kind == USER or (kind == ASSISTANT and index.tells[at]):
             yield transcript[at]
-        elif kinds[at] == ASSISTANT:
-            content = record["content"]
-            if type(content) is not str or any(word in content for word in _SPEAKS_OF):
-                yield transcript[at]
 
 
 def findings(message: Message) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, overload
+from typing import Any, Final, Literal, NamedTuple, overload
 
 from usr.plugins.software_orchestrator.helpers.errors import RequestError
 from usr.plugins.software_orchestrator.helpers.packet import Turn
@@ -23,13 +23,15 @@ Record = Mapping[str, Any]
 Our own log adds `kept`, `agent`, `profile`, `handover`, `time` and `file`; all optional.
 """
 
+Resolve = Callable[[Mapping[str, Any]], str]
+"""Gives the text of a big tool result from its reference `{"file", "chars", "sha256", "head"}`, or words that say it is gone."""
+
 ROLES: Final[tuple[Role, ...]] = ("user", "assistant", "tool", "summary", "note")
 USER, ASSISTANT, TOOL, SUMMARY, NOTE = range(5)
 SHORT_RESULT_CHARS: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """One message. `number` counts from 1 in its transcript.
 
     `text` is what was said, a tool's result, or a tool call told in words (then `tool` names the tool). `thoughts` is what the
@@ -55,15 +57,35 @@ class Message:
         return not self.text.strip() and not self.tool
 
 
+@dataclass(frozen=True, slots=True)
+class Index:
+    """What compaction needs to know of every message without reading it, position by position.
+
+    `kinds`: place in `ROLES`. `sizes`: characters as stored, an upper bound of what is said. `tells`: 1 where the words look
+    like a decision or a decline.
+    """
+
+    kinds: bytes
+    sizes: array[int]
+    tells: bytes
+
+
 class Transcript(Sequence[Message]):
-    """Messages of one conversation in order; `transcript[0].number == 1`. Reading a message costs nothing until it is asked for."""
+    """Messages of one conversation in order; `transcript[0].number == 1`. A message is decoded when it is looked at.
 
-    __slots__ = ("_index", "records", "source")
+    `records` are the host's own objects (referred to, never changed) or lines of our log as bytes; `resolve` gives the text of
+    a big result that a line only refers to.
+    """
 
-    def __init__(self, records: Iterable[Record], source: str = "") -> None:
-        self.records: tuple[Record, ...] = tuple(records)
+    __slots__ = ("_index", "records", "resolve", "source")
+
+    def __init__(
+        self, records: Iterable[Record | bytes], source: str = "", index: Index | None = None, resolve: Resolve | None = None
+    ) -> None:
+        self.records: tuple[Record | bytes, ...] = tuple(records)
         self.source = source
-        self._index: tuple[bytes, array[int]] | None = None
+        self.resolve = resolve
+        self._index = index
 
     def __len__(self) -> int:
         return len(self.records)
@@ -76,61 +98,146 @@ class Transcript(Sequence[Message]):
         if isinstance(index, slice):
             return tuple(self[at] for at in range(*index.indices(len(self.records))))
         at = index if index >= 0 else len(self.records) + index
-        return read(self.records[at], at + 1)
+        return read(self.records[at], at + 1, self.resolve)
 
     def __iter__(self) -> Iterator[Message]:
-        return (read(record, number) for number, record in enumerate(self.records, 1))
+        return (read(record, number, self.resolve) for number, record in enumerate(self.records, 1))
 
     @property
-    def kinds(self) -> bytes:
-        """One byte a message: its place in `ROLES`."""
-        return self._indexed()[0]
-
-    @property
-    def sizes(self) -> array[int]:
-        """Characters of each stored message, an upper bound of what it says; no message is decoded for it."""
-        return self._indexed()[1]
-
-    def _indexed(self) -> tuple[bytes, array[int]]:
+    def index(self) -> Index:
+        """Made at the first look, once."""
         if self._index is None:
-            self._index = _index(self.records)
+            self._index = index_of(self.records)
         return self._index
 
 
-def _index(records: Sequence[Record]) -> tuple[bytes, array[int]]:
-    kinds, sizes = bytearray(len(records)), array("I", bytes(4 * len(records)))
+def index_of(records: Sequence[Record | bytes]) -> Index:
+    """One quick pass over all records; lines of our log bring theirs in their first bytes."""
+    kinds, sizes, tells = bytearray(len(records)), array("I", bytes(4 * len(records))), bytearray(len(records))
     for at, record in enumerate(records):
+        if isinstance(record, bytes):
+            kinds[at], sizes[at], tells[at] = _head_index(record)
+            continue
         content = record["content"]
         if type(content) is str and record["ai"]:
             kinds[at], sizes[at] = ASSISTANT, len(content)
+            for word in _AGENT_TELLS:
+                if word in content:
+                    tells[at] = 1
+                    break
         else:
             kinds[at], text = _kind_and_text(record)
             sizes[at] = len(text)
-    return bytes(kinds), sizes
+            if kinds[at] == USER:
+                tells[at] = person_tells(text)
+    return Index(bytes(kinds), sizes, bytes(tells))
+
+
+def person_tells(text: str) -> bool:
+    """Whether a person's message may state a decision or a decline; a quick look, the words decide in `extract`."""
+    lowered = text[:4000].lower()
+    return any(word in lowered for word in _PERSON_TELLS)
+
+
+_AGENT_TELLS: Final = ("ecision", "ecided", "ejected:", "uled out", "greed", "ntschied", "决定", "決定")
+_PERSON_TELLS: Final = (
+    "decid", "decision", "n't ask", "’t ask", "not ask", "rather not", "must", "never", "approved", "n't change", "not change", "n't touch", "not touch",
+    "a legal no", "can't stand", "off the table", "acceptance", "at least", "at most", "deadline", "agreed", "entschied", "entscheid", "muss ", "auf keinen", "nicht",
+    "décid", "jamais", "il faut", "decid", "nunca", "debe ", "deve ", "нельзя", "решили", "только", "决定", "決定", "必须", "必須", "不要", "禁止", "别再", "ต้อง", "ห้าม", "อย่า", "เท่านั้น",
+)  # fmt: skip
+
+
+# --- lines of our own log
+
+HEAD_LENGTH: Final = 61
+_OPENING: Final = b'{"head":"'
+_KIND_LETTERS: Final = "UATSN"
+
+
+def head_of(role: Role, tells: bool, agent: int, size: int, handover: str, time: str) -> str:
+    """The fixed first field of a line: kind, tells, agent (3 digits), size (10), handover (19), time (27): 61 characters.
+
+    It lets a reader choose lines and weigh them without decoding JSON.
+    """
+    kind = _KIND_LETTERS[ROLES.index(role)]
+    return f"{kind}{int(tells)}{min(agent, 999):03d}{min(size, 4_000_000_000):010d}{handover or '-':-<19.19}{time:Z<27.27}"
+
+
+def _head_index(line: bytes) -> tuple[int, int, int]:
+    try:
+        return _KIND_LETTERS.index(chr(line[9])), int(line[14:24]), line[10] - 48
+    except (ValueError, IndexError):
+        return NOTE, len(line), 0
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Whose message a line is: `agent` number, `handover` it worked in or "", `time` in UTC."""
+
+    kind: int
+    agent: int
+    handover: str
+    time: str
+
+
+def line_head(line: bytes) -> Head | None:
+    """The head of one line, or None where the line is torn or foreign."""
+    if not line.startswith(_OPENING) or len(line) < 9 + HEAD_LENGTH:
+        return None
+    try:
+        kind, agent = _KIND_LETTERS.index(chr(line[9])), int(line[11:14])
+        return Head(kind, agent, line[24:43].decode("ascii").strip("-"), line[43:70].decode("ascii"))
+    except ValueError:
+        return None
+
+
+_DAMAGED: Final[Record] = {"ai": False, "content": {"system_warning": "[one damaged line of the transcript log]"}, "id": ""}
+
+
+def record_of_line(line: bytes) -> Record:
+    """One line as a record; a torn or foreign line as a note that says so."""
+    head = line_head(line)
+    try:
+        record = json.loads(line) if head else None
+    except ValueError:
+        record = None
+    if head is None or not isinstance(record, dict) or "content" not in record or "ai" not in record:
+        return _DAMAGED
+    return {**record, "agent": head.agent, "handover": head.handover, "time": head.time}
+
+
+def from_lines(lines: Iterable[bytes], source: str = "", *, keep: Callable[[bytes], bool] | None = None, resolve: Resolve | None = None) -> Transcript:
+    """Lines of our own log; `keep` chooses by a line's head. Nothing is decoded yet; a torn line becomes a note at its place."""
+    return Transcript((line for line in lines if line.strip() and (keep is None or keep(line))), source, resolve=resolve)
 
 
 # --- one record -> one message
 
 
-def read(record: Record, number: int) -> Message:
+def read(stored: Record | bytes, number: int, resolve: Resolve | None = None) -> Message:
     """One stored record as a message; an unknown shape is told as its JSON, never dropped."""
-    if record.get("ai"):
+    record = record_of_line(stored) if type(stored) is bytes else stored
+    if record["ai"]:
         return _read_agent(record, number)
-    kind, text = _kind_and_text(record)
     content = record["content"]
+    if type(content) is dict and type(result := content.get("tool_result")) is str:  # the usual case, kept short
+        tool, file = content.get("tool_name", ""), content.get("file", "")
+        kept, key = record.get("kept", "verbatim"), record.get("id", "")
+        return Message(number, "tool", result, speaker_of(record), tool, "", kept, key, file)
+    kind, text = _kind_and_text(record)
+    if kind == USER:
+        return Message(number, "user", text, kept=record.get("kept", "verbatim"), id=record.get("id", ""))
     tool = file = ""
     if kind == TOOL:
-        tool, file = str(content.get("tool_name", "")), str(record.get("file") or content.get("file") or "")
-    return Message(
-        number,
-        ROLES[kind],
-        text,
-        speaker=speaker_of(record) if kind != USER else "",
-        tool=tool,
-        kept="summary" if kind == SUMMARY else record.get("kept", "verbatim"),
-        id=str(record.get("id", "")),
-        file=file,
-    )
+        tool, file = str(content.get("tool_name", "")), str(content.get("file", ""))
+        if isinstance(content["tool_result"], Mapping) and "sha256" in content["tool_result"]:
+            text = (resolve or _unresolved)(content["tool_result"])
+    kept = "summary" if kind == SUMMARY else record.get("kept", "verbatim")
+    return Message(number, ROLES[kind], text, speaker_of(record), tool, "", kept, record.get("id", ""), file)
+
+
+def _unresolved(reference: Mapping[str, Any]) -> str:
+    return f"{reference.get('head', '')}\n[{reference.get('chars', 0):,} characters, kept in {reference.get('file', '')}]"
 
 
 def speaker_of(record: Record) -> str:
@@ -143,9 +250,9 @@ def speaker_of(record: Record) -> str:
 
 def _kind_and_text(record: Record) -> tuple[int, str]:
     content = record["content"]
-    if record.get("ai"):
+    if record["ai"]:
         return ASSISTANT, content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-    if isinstance(content, Mapping):
+    if type(content) is dict or isinstance(content, Mapping):
         for key, kind in _KEYS:
             if key in content:
                 return kind, _content_text(content, key)
@@ -194,10 +301,11 @@ def raw_text(content: Mapping[str, Any]) -> str:
 
 def _read_agent(record: Record, number: int) -> Message:
     content = record["content"]
-    raw = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, default=str)
+    raw = content if type(content) is str else json.dumps(content, ensure_ascii=False, default=str)
     said, tool, thoughts = decode_agent(raw)
-    kept: Kept = record.get("kept", "verbatim")
-    return Message(number, "assistant", said, speaker_of(record), tool, thoughts, kept, str(record.get("id", "")))
+    return Message(
+        number, "assistant", said, speaker_of(record), tool, thoughts, record.get("kept", "verbatim"), record.get("id", "")
+    )
 
 
 def decode_agent(raw: str) -> tuple[str, str, str]:
@@ -223,14 +331,17 @@ def _json_object(raw: str) -> dict[str, Any] | None:
             return None
         text = text[start : end + 1]
     try:
-        value = json.loads(text, strict=False)
+        value, end = _DECODER.raw_decode(text)
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    return value if isinstance(value, dict) and end == len(text) else None
+
+
+_DECODER: Final = json.JSONDecoder(strict=False)
 
 
 def _speech(args: Any, call: Mapping[str, Any]) -> str:
-    if isinstance(args, Mapping):
+    if type(args) is dict:
         for key in ("text", "message"):
             if key in args:
                 return _words(args[key])
@@ -248,7 +359,7 @@ def _words(value: Any) -> str:
 
 def call_in_words(args: Any) -> str:
     """Arguments of a tool call, one `name: value` a line; a value of several lines stands below its name."""
-    if not isinstance(args, Mapping):
+    if type(args) is not dict:
         return _words(args)
     lines = []
     for name, value in args.items():
@@ -371,25 +482,6 @@ def _complete(records: Sequence[Record], logged: Sequence[Record]) -> list[Recor
             out, waiting = [*out, *waiting], []
         waiting = behind.pop(str(record.get("id")), waiting)
     return [*out, *waiting, *(each for rest in behind.values() for each in rest)]
-
-
-def from_lines(lines: Iterable[str | bytes], source: str = "", *, keep: Callable[[Record], bool] = lambda _: True) -> Transcript:
-    """Our own JSON lines; a torn or foreign line is skipped and counted in a note at its place."""
-    return Transcript(_line_records(lines, keep), source)
-
-
-def _line_records(lines: Iterable[str | bytes], keep: Callable[[Record], bool]) -> Iterator[Record]:
-    for line in lines:
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except ValueError:
-            record = None
-        if not isinstance(record, dict) or "content" not in record or "ai" not in record:
-            record = {"ai": False, "content": {"system_warning": "[one damaged line of the transcript log]"}, "id": ""}
-        if keep(record):
-            yield record
 
 
 def not_a_chat(why: str) -> RequestError:

@@ -1,0 +1,158 @@
+"""Untrusted words inside frames they cannot close: quotes, fences, and cuts that say what they left out.
+
+Every frame ends in a line feed and begins with a character that is not white space, so that the token counts of frames add up.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+import unicodedata
+from typing import Final
+
+from usr.plugins.software_orchestrator.helpers.masking import clean
+
+# Characters that end a line for some reader, change the direction of text, drive a terminal, or have no picture at all.
+_HOSTILE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+_TICKS: Final = re.compile(r"`{3,}")
+_DATA_URI: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+)?((?:;[\w=.+-]+)*?)(;base64)?,([A-Za-z0-9+/=_%.~-]{200,})")
+_BASE64: Final = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{400,}={0,2}(?![A-Za-z0-9+/=_-])")
+SHORTEST_BLOB: Final = 400
+_STRIDE: Final = SHORTEST_BLOB // 2
+
+
+def visible(text: str) -> str:
+    """The text with line ends as "\\n", halves of characters repaired, and hostile characters shown as `\\u2028`."""
+    if text.replace("\n", " ").isprintable():
+        return text
+    text, _ = clean(text.replace("\r\n", "\n"))
+    return _HOSTILE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+def quote(text: str) -> str:
+    """The words in a frame: `> ` for one line, a fence longer than any run of back-ticks inside for more."""
+    if "\n" not in text:
+        return f"> {text}\n"
+    ticks = "```"
+    if ticks in text:
+        ticks = "`" * (max(len(run) for run in _TICKS.findall(text)) + 1)
+    return f"{ticks}\n{text}\n{ticks}\n"
+
+
+def without_blobs(text: str) -> str:
+    """Data URIs and long base64 runs told as `[image/png, 106,200 bytes, sha256 1f2e…]`; other text unchanged."""
+    if len(text) < SHORTEST_BLOB or not has_long_run(text, _STRIDE):
+        return text
+    text = _DATA_URI.sub(_told_uri, text)
+    return _BASE64.sub(_told_run, text)
+
+
+def has_long_run(text: str, stride: int) -> bool:
+    """Whether a stretch of `stride` characters is all white space or has none; every run twice as long covers one."""
+    for at in range(0, len(text), stride):
+        part = text[at : at + stride]
+        if (" " not in part and "\n" not in part) or (part[0] in " \n" and part.isspace()):
+            return True
+    return False
+
+
+def _told_uri(match: re.Match[str]) -> str:
+    kind, payload = match.group(1) or "text/plain", match.group(4)
+    size, digest = _weigh(payload) if match.group(3) else (len(payload), _sha(payload.encode()))
+    return f"[{kind}, {size:,} bytes, sha256 {digest}]"
+
+
+def _told_run(match: re.Match[str]) -> str:
+    run = match.group()
+    # One repeated letter, a path or a long identifier is no data; real base64 mixes cases and digits everywhere.
+    sample = run[:400]
+    if not (re.search(r"[a-z]", sample) and re.search(r"[A-Z]", sample) and re.search(r"[0-9]", sample)):
+        return run
+    size, digest = _weigh(run)
+    return f"[base64 data, {size:,} bytes, sha256 {digest}]"
+
+
+def _weigh(payload: str) -> tuple[int, str]:
+    """Bytes and shortened sha256 of decoded base64; of the text itself where it does not decode."""
+    plain = payload.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        data = base64.b64decode(plain + "=" * (-len(plain) % 4))
+    except (ValueError, binascii.Error):
+        data = payload.encode()
+    return len(data), _sha(data)
+
+
+def _sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+# --- cutting
+
+
+def safe_end(text: str, at: int) -> int:
+    """The nearest place at or before `at` that does not divide what a person sees as one character (UAX #29, in essence)."""
+    at = max(0, min(at, len(text)))
+    for _ in range(64):
+        if at in (0, len(text)) or not _inside(text, at):
+            return at
+        at -= 1
+    return at
+
+
+def safe_start(text: str, at: int) -> int:
+    """Like `safe_end`, the nearest place at or behind `at`."""
+    at = max(0, min(at, len(text)))
+    for _ in range(64):
+        if at in (0, len(text)) or not _inside(text, at):
+            return at
+        at += 1
+    return at
+
+
+def _inside(text: str, at: int) -> bool:
+    before, here = text[at - 1], text[at]
+    if here < "\u0300":
+        return before == "\r" and here == "\n"
+    if before == "\u200d" or here in "\u200d\ufe0e\ufe0f\u0e33\u0eb3" or "\U0001f3fb" <= here <= "\U0001f3ff":
+        return True
+    if "\U0001f1e6" <= here <= "\U0001f1ff" and "\U0001f1e6" <= before <= "\U0001f1ff":
+        run = 0
+        while at - 1 - run >= 0 and "\U0001f1e6" <= text[at - 1 - run] <= "\U0001f1ff":
+            run += 1
+        return run % 2 == 1
+    if "\U000e0020" <= here <= "\U000e007f" or "\u1100" <= here <= "\u11ff":
+        return True
+    return unicodedata.category(here) in ("Mn", "Me", "Mc")
+
+
+def head_and_tail(text: str, chars: int, tidy: bool = True) -> tuple[str, str]:
+    """About `chars` characters, two thirds from the head; with `tidy` ending at lines or words where that loses little."""
+    head_end = safe_end(text, chars * 2 // 3)
+    tail_start = max(head_end, safe_start(text, len(text) - (chars - chars * 2 // 3)))
+    if tidy:
+        head_end, tail_start = _tidy_end(text, head_end), _tidy_start(text, tail_start)
+    return text[:head_end], text[tail_start:]
+
+
+def window(text: str, chars: int, place: float) -> tuple[int, int]:
+    """Start and end of about `chars` characters around `place` (0 to 1) of the text, a third of them before it."""
+    start = safe_start(text, min(int(place * len(text)) - chars // 3, len(text) - chars))
+    return start, safe_end(text, start + chars)
+
+
+def _tidy_end(text: str, at: int) -> int:
+    for mark in ("\n", " "):
+        place = text.rfind(mark, at - at // 4, at)
+        if place > 0:
+            return place
+    return at
+
+
+def _tidy_start(text: str, at: int) -> int:
+    for mark in ("\n", " "):
+        place = text.find(mark, at, at + (len(text) - at) // 4)
+        if place >= 0:
+            return place + 1
+    return at
