@@ -13,6 +13,7 @@ import hashlib
 import importlib.util
 import os
 import re
+import zlib
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -24,9 +25,11 @@ _CACHE_FILE = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
 _PATTERN = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 )
-# tiktoken 0.8.0 is quadratic on unbroken runs (100 KB of one letter: 8 s), so longer runs are counted in pieces.
+# tiktoken 0.8.0 is quadratic within what the pattern does not divide (100 KB of one letter: 8 s), so that is cut.
 _PIECE = 1024
-_LONG_RUN = re.compile(rf"\S{{{_PIECE + 1},}}|\s{{{_PIECE + 1},}}")
+_LONG = rf"\p{{L}}{{{_PIECE},}}+|[^\s\p{{L}}\p{{N}}]{{{_PIECE},}}+|\s{{{_PIECE},}}+"
+_WORD_OR_SPACE = re.compile(r"[^\W_]|\s")
+_SAFE_BREAK = re.compile(r"\n(?=\S)")
 _CACHED_CHARS = 20_000
 
 
@@ -47,23 +50,59 @@ class TokenCounter:
         return self._cached(text) if len(text) <= _CACHED_CHARS else self._count(text)
 
     def _count(self, text: str) -> int:
-        return sum(map(self._measure, _pieces(text)))
+        return self._measure(text)
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """The text in one piece, or cut so that no unbroken run is longer than `_PIECE` characters."""
-    if len(text) <= _PIECE:
-        yield text
-        return
-    start = 0
-    for run in _LONG_RUN.finditer(text):
-        if run.start() > start:
-            yield text[start : run.start()]
-        for at in range(run.start(), run.end(), _PIECE):
-            yield text[at : min(at + _PIECE, run.end())]
-        start = run.end()
-    if start < len(text):
-        yield text[start:]
+def _bounded(measure: Callable[[str], int]) -> Callable[[str], int]:
+    """The same count in linear time: exact, but for words of more than 1,024 letters, signs or spaces.
+
+    Those are counted in pieces, and one token is added for each cut, because a cut can save one.
+    """
+    import regex  # comes with tiktoken
+
+    long_word, word = regex.compile(_LONG), regex.compile(_PATTERN)
+
+    def count(text: str) -> int:
+        if not _may_hold_a_long_word(text):
+            return measure(text)
+        total, at = 0, 0
+        while run := long_word.search(text, at):
+            start = _line_start(text, at, run.start())
+            end = found.start() + 1 if (found := _SAFE_BREAK.search(text, run.end() - 1)) else len(text)
+            total += measure(text[at:start]) + in_line(text[start:end])
+            at = end
+        return total + measure(text[at:])
+
+    def in_line(line: str) -> int:
+        total, at, before = 0, 0, 0
+        for found in word.finditer(line):
+            start, end = found.span()
+            if end - start > _PIECE:
+                # White space divides otherwise at the end of a text, so the last word before the cut is counted alone.
+                total += measure(line[at:before]) + measure(line[before:start])
+                total += sum(measure(line[cut : min(cut + _PIECE, end)]) + 1 for cut in range(start, end, _PIECE)) - 1
+                at = end
+            before = max(at, start)
+        return total + measure(line[at:])
+
+    return count
+
+
+def _may_hold_a_long_word(text: str) -> bool:
+    """A cheap look: a run of 1,024 characters of one sort fills at least one window of 512."""
+    for at in range(0, len(text) - _PIECE // 2 + 1, _PIECE // 2):
+        window = text[at : at + _PIECE // 2]
+        if window.isalpha() or window.isspace() or not _WORD_OR_SPACE.search(window):
+            return True
+    return False
+
+
+def _line_start(text: str, start: int, end: int) -> int:
+    """The last place in a stretch of the text where counts add up: behind a line feed, before what is no white space."""
+    at = text.rfind("\n", start, end)
+    while at >= 0 and text[at + 1].isspace():
+        at = text.rfind("\n", start, at)
+    return at + 1 if at >= 0 else start
 
 
 @lru_cache(maxsize=1)
@@ -72,7 +111,7 @@ def counter() -> TokenCounter:
     encoding = _encoding()
     if encoding is None:
         return estimate()
-    return TokenCounter("cl100k_base", lambda text: len(encoding.encode_ordinary(text)))
+    return TokenCounter("cl100k_base", _bounded(lambda text: len(encoding.encode_ordinary(text))))
 
 
 def estimate() -> TokenCounter:
@@ -82,10 +121,13 @@ def estimate() -> TokenCounter:
 
 def _encoding() -> Any:
     vocabulary = next((data for data in map(_read, _candidates()) if data is not None), None)
-    if vocabulary is None or importlib.util.find_spec("tiktoken") is None:
+    if vocabulary is None:
         return None
-    import tiktoken
-
+    try:
+        import regex  # noqa: F401 - what counts long words
+        import tiktoken
+    except ImportError:
+        return None
     ranks = {base64.b64decode(token): int(rank) for token, rank in map(bytes.split, vocabulary.splitlines())}
     return tiktoken.Encoding("cl100k_base", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens={})
 
@@ -101,7 +143,10 @@ def _candidates() -> Iterator[Path]:
 
 def _package_folder(package: str) -> Path | None:
     """Where a package lies, without importing it: importing litellm costs seconds."""
-    spec = importlib.util.find_spec(package)
+    try:
+        spec = importlib.util.find_spec(package)
+    except ValueError:  # somebody put a module without a spec in its place
+        return None
     return Path(spec.origin).parent if spec and spec.origin else None
 
 
@@ -110,6 +155,6 @@ def _read(path: Path) -> bytes | None:
     try:
         data = path.read_bytes()
         data = gzip.decompress(data) if path.suffix == ".gz" else data
-    except (OSError, EOFError, gzip.BadGzipFile):
+    except (OSError, EOFError, zlib.error):
         return None
     return data if hashlib.sha256(data).hexdigest() == VOCABULARY_SHA256 else None
