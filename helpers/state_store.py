@@ -19,6 +19,7 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,6 +37,7 @@ _SEAL_BYTES = 10_000  # mac, prev, sha and twice a name of which every character
 _TAIL_BYTES = 256 * 1024
 _CHUNK_BYTES = 1024 * 1024
 _MAC = b',"mac":"'
+_UNSEALED_END = b'","schema":%d' % SCHEMA
 _SEAL = re.compile(
     rb',"mac":"(?P<mac>[0-9a-f]{64})"'
     rb'(?P<middle>,"prev":"(?P<prev>[0-9a-f]{64}|)","schema":[0-9]{1,9})'
@@ -245,6 +247,47 @@ def _unseal(line: bytes) -> _Sealed | Literal["malformed", "changed"]:
     if hashlib.sha256(body).hexdigest() != sha:
         return "changed"
     return _Sealed(body, seal["prev"].decode(), sha, seal["mac"].decode())
+
+
+def flawless(content: bytes, chain: str, key: bytes) -> list[tuple[bytes, int, int, int]] | None:
+    """The lines of a ledger in which each has its sha, its link and this installation's mac; None when that does not hold.
+
+    Such a line is an event without being parsed, which makes this several times as fast as `Ledger.read`; that tells what is
+    wrong where this says None. A line is (kind, offset of the kind in `content`, first byte, end).
+    """
+    # Written for speed: what stands around a line's mac stands at fixed places, nothing long is copied, and HMAC (RFC 2104)
+    # hashes its key once.
+    if content and content[-1] != 10:
+        return None
+    sha256, find, rfind, (inner, outer) = hashlib.sha256, content.find, content.rfind, _hmac_states(key)
+    start = f'{{"chain":{canonical(chain)},'.encode()
+    view, prev, here, found = memoryview(content), b"", 0, []
+    while (end := find(b"\n", here)) >= 0:
+        seal = rfind(_MAC, here, end)
+        unsealed = b',"prev":"' + prev + _UNSEALED_END
+        sha = seal + 81 + len(unsealed)  # ,"mac":"<64>" and ,"sha":" are 73 and 8 bytes
+        prev = content[sha : sha + 64]
+        digest = sha256(view[here:seal])
+        digest.update(unsealed + content[sha + 65 : end])
+        first, second = inner.copy(), outer.copy()
+        first.update(prev)
+        second.update(first.digest())
+        if (
+            content[seal : sha + 65] != _MAC + second.hexdigest().encode() + b'"' + unsealed + b',"sha":"' + digest.hexdigest().encode() + b'"'
+            or not content.startswith(start, here, end)
+        ):
+            return None
+        kind = rfind(b'"', here, seal - 1) + 1
+        found.append((content[kind : seal - 1], kind, here, end))
+        here = end + 1
+    return found
+
+
+@lru_cache(maxsize=2)
+def _hmac_states(key: bytes) -> tuple[Any, Any]:
+    """SHA-256 after the inner and the outer padded key; `key` has at most 64 bytes."""
+    padded = key.ljust(64, b"\0")
+    return hashlib.sha256(bytes(b ^ 0x36 for b in padded)), hashlib.sha256(bytes(b ^ 0x5C for b in padded))
 
 
 @dataclass(frozen=True)

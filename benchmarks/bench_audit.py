@@ -1,0 +1,211 @@
+"""Verifying a large record: 10,000 briefings with 50,000 entries (100 MB) and their ledgers, in a temporary folder.
+
+    python benchmarks/bench_audit.py [--briefings 10000] [--keep FOLDER]
+
+Beside our own: the floor (every byte read and hashed once), and the peer (python-frontmatter reads the briefings, and a plain
+loop follows the chain of hashes in the ledgers). CPU time of one process each, in a process of its own; peak memory is
+measured with tracemalloc in a second run. Generating takes about a minute and is not measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import tracemalloc
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+import conftest  # noqa: E402, F401 - makes the plugin importable by its name
+
+from usr.plugins.software_orchestrator.helpers import briefing_file, verify  # noqa: E402
+from usr.plugins.software_orchestrator.helpers.chain_book import about, entry_of  # noqa: E402
+from usr.plugins.software_orchestrator.helpers.packet import Decision, HandoverPacket, Identity, StateField  # noqa: E402
+from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder  # noqa: E402
+from usr.plugins.software_orchestrator.helpers.state_store import Ledger  # noqa: E402
+
+KEY = b"b" * 32
+ENTRIES_EACH = 5
+TARGET = 3.0
+SPECIALISTS = ("frontend_designer", "quality_reviewer")
+SENTENCE = "The old hero loads a video of eight megabytes on every phone, which the person does not want. "
+
+
+# --- the record ------------------------------------------------------------------------------------------------------
+
+
+def generate(root: Path, briefings: int) -> None:
+    """Half as many chains as briefings; each chain hands over to two specialists in turn until both files have 5 entries."""
+    folder = HandoverFolder.open(str(root), create=True)
+    syncs, os.fsync = os.fsync, lambda fd: None
+    try:
+        for number in range(briefings // len(SPECIALISTS)):
+            _chain(folder, f"Topic {number}", number)
+    finally:
+        os.fsync = syncs
+
+
+def _chain(folder: HandoverFolder, topic: str, number: int) -> None:
+    now, made = datetime(2026, 6, 5, 8, tzinfo=UTC), [number * 1000]
+
+    def new_id(prefix: str) -> str:
+        made[0] += 1
+        return f"{prefix}-{made[0]:016x}"
+
+    chain_id = folder.chain_id(topic, "bench")
+    ledger = Ledger(folder.ledger_path(chain_id), KEY, clock=lambda: now, new_id=new_id)
+    for hop in range(1, ENTRIES_EACH + 1):
+        receiver = SPECIALISTS[hop % 2]
+        packet = _packet(topic, Identity(handover_id=new_id("ho"), chain_id=chain_id, hop=hop, depth=0, sender="a0_software_orchestrator", receiver=receiver, created_at=""))
+        _write(folder, ledger, packet, "prepared", limit=3000, estimated=700, delivered=700, omitted=[], turns=0, token_counter="cl100k_base")
+        _plain(ledger, packet, "delivered", tokens=700)
+        now += timedelta(minutes=1)
+        _plain(ledger, packet, "accepted", implicit=False)
+        now += timedelta(minutes=20)
+        # The other file gets the verdict, so that both have as many entries.
+        note = {"what_happened": SENTENCE * 14, "next": "Review"}
+        other = packet.model_copy(update={"identity": packet.identity.model_copy(update={"receiver": SPECIALISTS[(hop + 1) % 2]})})
+        _write(folder, ledger, other, "done", note=note, outcome="completed", implicit=False, hand_to="")
+
+
+def _packet(topic: str, identity: Identity) -> HandoverPacket:
+    return HandoverPacket(
+        identity=identity,
+        topic=topic,
+        goal="Replace the hero of the landing page",
+        summary=SENTENCE * 8,
+        decisions=tuple(Decision(id=f"d{n}", text=SENTENCE, rationale="8 MB on phones", evidence=("lighthouse.json",), owner="x") for n in range(6)),
+        state=tuple(StateField(field=f"field_{n}", value="last two versions", hop=1) for n in range(6)),
+        next_action="Build the static hero",
+        return_condition="user_request",
+    )
+
+
+def _write(folder: HandoverFolder, ledger: Ledger, packet: HandoverPacket, kind: str, **data: Any) -> None:
+    (event,) = ledger.append([about(packet, kind, **{"packet": packet.to_json(), **data})])
+    name = folder.briefing_name(packet.identity.receiver, packet.topic, event.time)
+    entry = entry_of(event)
+    plan = briefing_file.plan(folder, name, entry)
+    _plain(ledger, packet, "briefed", event=event.id, **plan.to_data())
+    briefing_file.append(folder, plan, entry)
+
+
+def _plain(ledger: Ledger, packet: HandoverPacket, kind: str, **data: Any) -> None:
+    ledger.append([about(packet, kind, **data)])
+
+
+# --- what is measured ------------------------------------------------------------------------------------------------
+
+
+def ours(root: Path) -> str:
+    found = list(_results(root))
+    faults = sum(len(result.faults) for result in found)
+    assert not faults, "a generated record must be healthy"
+    return f"{sum(r.entries for r in found):,} entries, {sum(r.events for r in found):,} events, {sum(r.bytes for r in found):,} bytes"
+
+
+def _results(root: Path) -> Any:
+    return verify.verify([HandoverFolder.open(str(root))], KEY)
+
+
+def floor(root: Path) -> str:
+    size = 0
+    for path in _files(root):
+        with open(path, "rb") as file:  # noqa: PTH123 - the cheapest way is the point
+            content = file.read()
+        hashlib.sha256(content).hexdigest()
+        size += len(content)
+    return f"{size:,} bytes"
+
+
+def peer(root: Path) -> str:
+    import frontmatter
+
+    entries = events = 0
+    for path in _files(root):
+        if path.endswith(".md"):
+            entries += frontmatter.load(path).content.count("\n<!-- handover:end ")
+            continue
+        prev = ""
+        with open(path, "rb") as file:  # noqa: PTH123
+            for line in file:
+                event = json.loads(line)
+                body = {name: value for name, value in event.items() if name not in ("sha", "mac")}
+                text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+                assert event["prev"] == prev
+                assert hashlib.sha256(text.encode()).hexdigest() == event["sha"]
+                prev, events = event["sha"], events + 1
+    return f"{entries:,} entries, {events:,} events, no hash of an entry is checked"
+
+
+def _files(root: Path) -> list[str]:
+    folder = root / ".a0proj/handover"
+    return [entry.path for place in (folder, folder / "chains") for entry in os.scandir(place) if entry.name.endswith((".md", ".jsonl"))]
+
+
+CONTENDERS = {"floor": floor, "ours": ours, "peer": peer}
+
+
+def measure(name: str, root: Path) -> dict[str, Any]:
+    """CPU seconds of one run in this process."""
+    start = time.process_time()
+    told = CONTENDERS[name](root)
+    return {"cpu_s": time.process_time() - start, "told": told}
+
+
+def peak_memory(root: Path) -> int:
+    """Peak of Python's memory in bytes while verifying, results dropped as a program that prints them does."""
+    tracemalloc.start()
+    for _ in _results(root):
+        pass
+    return tracemalloc.get_traced_memory()[1]
+
+
+def _apart(*arguments: str) -> dict[str, Any]:
+    done = subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--briefings", type=int, default=10_000)
+    parser.add_argument("--keep", type=Path, help="use this folder, made when it is not there, and keep it")
+    parser.add_argument("--measure", choices=[*CONTENDERS, "memory"], help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measure == "memory":
+        return print(json.dumps({"bytes": peak_memory(options.keep)}))
+    if options.measure:
+        return print(json.dumps(measure(options.measure, options.keep)))
+    with tempfile.TemporaryDirectory() as temporary:
+        root = options.keep or Path(temporary)
+        if not (root / ".a0proj").exists():
+            root.mkdir(exist_ok=True, parents=True)
+            generate(root, options.briefings)
+        _report(root)
+    return None
+
+
+def _report(root: Path) -> None:
+    floor(root)  # once unmeasured, so that every contender finds the files in memory
+    found = {name: min((_apart("--measure", name, "--keep", str(root)) for _ in range(3)), key=lambda one: one["cpu_s"]) for name in CONTENDERS}
+    least = found["floor"]["cpu_s"]
+    print(f"{'':24} {'CPU s':>8} {'x floor':>8}  what was checked")
+    for name, label in (("floor", "read + sha256"), ("ours", "verify"), ("peer", "frontmatter + chain")):
+        one = found[name]
+        print(f"{label:24} {one['cpu_s']:8.2f} {one['cpu_s'] / least:8.2f}  {one['told']}")
+    print(f"peak memory of verify: {_apart('--measure', 'memory', '--keep', str(root))['bytes'] / 1e6:.1f} MB")
+    if found["ours"]["cpu_s"] > TARGET * least:
+        sys.exit(f"verify takes more than {TARGET:g} times read + sha256")
+
+
+if __name__ == "__main__":
+    main()

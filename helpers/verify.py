@@ -1,0 +1,503 @@
+"""Every entry and every event against its hash: what is wrong in the records of a project, and how much was right.
+
+A ledger's events are checked by `Ledger.read`; the `briefed` events of this installation then say which bytes of which
+briefing must have which hash. Bytes that no such event covers are told apart by `briefing_file.scan`.
+
+Faults: changed, missing, torn, out_of_order, foreign (bytes that nobody of this record wrote), unreadable. Notes: `other` (another
+installation's events or entries), `person` (text after the entries), `healed` (the rest of a write that was cut short and made
+again), `moved` (whole entries, in their order, at another place), `newer` (of a newer version, hash right, not read).
+
+Memory holds one ledger, the places of one topic's entries, one briefing up to `_WHOLE_BYTES` or one chunk of it, and the file names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from usr.plugins.software_orchestrator.helpers import briefing_file, paths
+from usr.plugins.software_orchestrator.helpers.briefing_file import Piece, plan_from_data
+from usr.plugins.software_orchestrator.helpers.errors import RecordError
+from usr.plugins.software_orchestrator.helpers.event import Event
+from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.state_store import MOST_FAULTS, Fault, Ledger, Reading, flawless
+
+Level = Literal["fault", "note"]
+FAULTS = ("changed", "missing", "torn", "out_of_order", "foreign", "unreadable")
+NOTES = ("other", "person", "healed", "moved", "newer")
+
+_WHOLE_BYTES = 1024 * 1024
+_WHOLE_LEDGER_BYTES = 8 * 1024 * 1024
+# A `briefed` event in a line of canonical JSON, and the kinds of events that never carry a packet (`_PACKET` is a member's start:
+# inside a text the quotes would be escaped).
+_BRIEFED = re.compile(
+    rb'"data":\{"event":"([^"\\]*)","length":([1-9]\d{0,17}),"offset":(\d{1,18}),"path":"([^"\\]*)","sha256":"([0-9a-f]{64})"\},'
+    rb'"depth":\d+,"from":"[^"\\]*(?:\\.[^"\\]*)*","handover":"([^"\\]*)"'
+)
+_PACKET = b'"packet":{'
+_WITHOUT_PACKET = frozenset({b"delivered", b"accepted", b"superseded", b"interrupted", b"reopened", b"history_read", b"refused", b"resumed"})
+_DATE_CHARS = len("-2026-06-05.md")
+
+Progress = Callable[[int, int], None]
+
+
+class Finding(NamedTuple):
+    """Something to know about a record. `where` is `<file>:<line>` of a ledger or `<file>@<byte>` of a briefing."""
+
+    level: Level
+    kind: str
+    where: str
+    detail: str
+
+
+class Result(NamedTuple):
+    """One file as it was found: how many of its entries or events are intact and this installation's, and its bytes."""
+
+    project: str
+    file: str
+    entries: int = 0
+    events: int = 0
+    bytes: int = 0
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def faults(self) -> tuple[Finding, ...]:
+        return tuple(item for item in self.findings if item.level == "fault")
+
+
+def verify(folders: Iterable[HandoverFolder], key: bytes, progress: Progress = lambda done, total: None) -> Iterator[Result]:
+    """A Result for every ledger and briefing, one at a time; what cannot be read is a finding and stops nothing.
+
+    `progress(done, total)` is called after every file. Raises RecordError only when a folder itself may not be opened.
+    """
+    listed = [(folder, _groups(folder)) for folder in folders]
+    total = sum(len(group.ledgers) + len(group.briefings) for _, groups in listed for group in groups)
+    done = 0
+    for folder, groups in listed:
+        for result in _folder(folder, groups, key):
+            yield result
+            done += 1
+            progress(min(done, total), total)
+
+
+# --- which ledgers may speak of which briefing ------------------------------------------------------------------------
+
+
+class _Group(NamedTuple):
+    """Ledgers and briefings that may belong together, by their names."""
+
+    ledgers: tuple[str, ...]
+    briefings: tuple[str, ...]
+
+
+def _groups(folder: HandoverFolder) -> list[_Group]:
+    """The folder's files by topic. A topic that ends in another one's words shares its group, as file names may be shared."""
+    ledgers = [path.name for path in folder.ledgers()]
+    topics = {_topic(name) for name in ledgers}
+    found: dict[str, tuple[list[str], list[str]]] = {}
+    for name in ledgers:
+        found.setdefault(_root_topic(_topic(name), topics), ([], []))[0].append(name)
+    for path in folder.briefings():
+        topic = _root_topic(path.name[:-_DATE_CHARS], topics)
+        found.setdefault(topic, ([], []))[1].append(path.name)
+    return [_Group(tuple(one), tuple(other)) for one, other in found.values()]
+
+
+def _topic(ledger_name: str) -> str:
+    """`landing-page-hero` of `landing-page-hero-chat1.jsonl`: the chat's part has no hyphen."""
+    return ledger_name.removesuffix(".jsonl").rpartition("-")[0]
+
+
+def _root_topic(words: str, topics: set[str]) -> str:
+    """The shortest known topic that these words end in, else the words."""
+    at = len(words)
+    while (at := words.rfind("-", 0, at)) >= 0:
+        if words[at + 1 :] in topics:
+            return words[at + 1 :]
+    return words
+
+
+class _Place(NamedTuple):
+    """Where a `briefed` event says that the entry of an event stands."""
+
+    offset: int
+    length: int
+    sha256: str
+    event: str
+    handover: str
+
+    @property
+    def end(self) -> int:
+        return self.offset + self.length
+
+
+Places = dict[str, list[_Place]]
+Open = Callable[[str], io.FileIO]
+
+
+@dataclass(frozen=True)
+class _Folder:
+    """One project's folder while its two directories are open."""
+
+    folder: HandoverFolder
+    key: bytes
+    project: str
+    open_briefing: Open
+    open_ledger: Open
+
+    def results(self, group: _Group) -> Iterator[Result]:
+        """The group's ledgers, then the briefings, those included of which only a ledger knows."""
+        places: Places = {name: [] for name in group.briefings}
+        for name in group.ledgers:
+            yield self._ledger(name, places)
+        for name in tuple(places):
+            yield self._briefing(name, places.pop(name))
+
+    def _ledger(self, name: str, places: Places) -> Result:
+        """Check a ledger and put what it says of briefings into `places`."""
+        file = f"chains/{name}"
+        try:
+            with self.open_ledger(name) as opened:
+                size = os.fstat(opened.fileno()).st_size
+                content = opened.read(size) if size <= _WHOLE_LEDGER_BYTES else b""
+            lines = flawless(content, name.removesuffix(".jsonl"), self.key) if len(content) == size else None
+            if lines is not None and _collect_fast(self.folder, content, lines, places):
+                return Result(self.project, file, 0, len(lines), size)
+            reading = Ledger(self.folder.chains / name, self.key).read()
+        except (RecordError, OSError) as error:
+            return Result(self.project, file, findings=(_unreadable(name, error),))
+        own = [event for event in reading.events if event.trusted]
+        findings = [*_ledger_findings(name, reading), *_collect(self.folder, name, own, places)]
+        return Result(self.project, file, events=len(own), bytes=reading.size, findings=tuple(findings))
+
+    def _briefing(self, name: str, places: list[_Place]) -> Result:
+        try:
+            with self.open_briefing(name) as file:
+                size = os.fstat(file.fileno()).st_size
+                intact = _intact(file, size, places)
+                if _covers(intact, size) and len(intact) == len(places):
+                    return Result(self.project, name, len(intact), 0, size)
+                pieces = briefing_file.scan(self.folder.path / name)
+                return _Comparison(name, file, size, places, intact).result(self.project, pieces)
+        except FileNotFoundError:
+            lost = {place.event: place for place in places}.values()
+            gone = [Finding("fault", "missing", f"{name}@{place.offset}", f"the file with the entry of {place.handover} is gone") for place in lost]
+            return Result(self.project, name, findings=_bounded(gone, name))
+        except (RecordError, OSError) as error:
+            return Result(self.project, name, findings=(_unreadable(name, error),))
+
+
+def _unreadable(name: str, error: RecordError | OSError) -> Finding:
+    reason = error.message if isinstance(error, RecordError) else error.strerror or type(error).__name__
+    return Finding("fault", "unreadable", name, reason)
+
+
+def _folder(folder: HandoverFolder, groups: Iterable[_Group], key: bytes) -> Iterator[Result]:
+    with ExitStack() as stack:
+        open_briefing = stack.enter_context(paths.opener(folder.path))
+        open_ledger = stack.enter_context(paths.opener(folder.chains)) if folder.chains.is_dir() else open_briefing
+        opened = _Folder(folder, key, str(folder.root), open_briefing, open_ledger)
+        for group in groups:
+            yield from opened.results(group)
+
+
+def _collect_fast(folder: HandoverFolder, content: bytes, lines: Iterable[tuple[bytes, int, int, int]], places: Places) -> bool:
+    """`_collect` for a flawless ledger, without parsing its events; False when there is more to say about it."""
+    briefed, needed, found = set(), set(), []
+    for kind, at, start, end in lines:
+        if kind == b"briefed":
+            match = _BRIEFED.search(content, start, end)
+            if match is None:
+                return False
+            event, length, offset, name, sha256, handover = match.groups()
+            briefed.add(event)
+            found.append((name.decode(), _Place(int(offset), int(length), sha256.decode(), event.decode(), handover.decode())))
+        elif kind not in _WITHOUT_PACKET and content.find(_PACKET, start, end) >= 0:
+            needed.add(content[at - 29 : at - 10])  # the 19 characters before `","kind":"`
+    if not needed <= briefed or not all(name in places or _is_briefing(folder, name) for name, _ in found):
+        return False
+    for name, place in found:
+        places.setdefault(name, []).append(place)
+    return True
+
+
+def _is_briefing(folder: HandoverFolder, name: str) -> bool:
+    try:
+        folder.briefing_path(name)
+    except RecordError:
+        return False
+    return True
+
+
+# --- ledgers ---------------------------------------------------------------------------------------------------------
+
+
+def _ledger_findings(name: str, reading: Reading) -> Iterator[Finding]:
+    follow = _follow(reading.events)
+    last = next((fault.where for fault in reversed(reading.faults) if fault.kind == "torn"), "") if reading.torn else ""
+    others = [fault for fault in reading.faults if fault.kind == "foreign"]
+    strayed = Counter(event.chain for event in reading.events if event.chain != name.removesuffix(".jsonl"))
+    for fault in reading.faults:
+        if fault.kind != "foreign":
+            yield _of_ledger(fault, healed=follow and fault.where != last)
+    for chain, count in strayed.items():
+        yield Finding("fault", "foreign", name, f"{count:,} events belong to chain {chain[:120]!r}")
+    if left := len(others) - sum(strayed.values()):
+        yield Finding("note", "other", others[0].where, f"{left:,} events of another installation")
+
+
+def _of_ledger(fault: Fault, healed: bool) -> Finding:
+    if fault.kind == "torn" and healed:
+        return Finding("note", "healed", fault.where, "the rest of a write that was cut short; the events around it follow each other")
+    if fault.kind == "newer":
+        return Finding("note", "newer", fault.where, fault.detail)
+    return Finding("fault", "foreign" if fault.kind == "malformed" else fault.kind, fault.where, fault.detail)
+
+
+def _follow(events: Sequence[Event]) -> bool:
+    """Whether every event follows the one before it: then no torn line ever was an event that counted."""
+    before = ""
+    for event in events:
+        if event.prev != before:
+            return False
+        before = event.sha
+    return True
+
+
+def _collect(folder: HandoverFolder, name: str, own: Sequence[Event], places: Places) -> Iterator[Finding]:
+    """Note the places of all entries; a finding for each event that must have an entry and names none."""
+    briefed = set()
+    for event in own:
+        if event.kind != "briefed":
+            continue
+        try:
+            planned = plan_from_data(folder, event.data)
+        except RecordError as error:
+            yield Finding("fault", "foreign", f"{name}:{event.id}", error.message)
+            continue
+        about = str(event.data.get("event", ""))
+        briefed.add(about)
+        place = _Place(planned.offset, planned.length, planned.sha256, about, event.handover)
+        places.setdefault(planned.path.name, []).append(place)
+    for event in own:
+        if event.data.get("packet") is not None and event.id not in briefed:
+            detail = f"the entry of {event.kind} {event.handover} was never written; the next use of the chain writes it if it is the last"
+            yield Finding("fault", "missing", f"{name}:{event.id}", detail)
+
+
+# --- briefings -------------------------------------------------------------------------------------------------------
+
+
+def _intact(file: io.FileIO, size: int, places: list[_Place]) -> list[_Place]:
+    """The places whose bytes have the recorded hash, by offset."""
+    places.sort()
+    if size <= _WHOLE_BYTES:
+        content = memoryview(file.read(size))
+        return [p for p in places if p.end <= size and hashlib.sha256(content[p.offset : p.end]).hexdigest() == p.sha256]
+    return [place for place in places if place.end <= size and _digest(file, place.offset, place.length) == place.sha256]
+
+
+def _digest(file: io.FileIO, offset: int, length: int, start: bytes = b"") -> str:
+    digest, end = hashlib.sha256(start), offset + length
+    while offset < end and (chunk := os.pread(file.fileno(), min(_WHOLE_BYTES, end - offset), offset)):
+        digest.update(chunk)
+        offset += len(chunk)
+    return digest.hexdigest()
+
+
+def _covers(intact: Sequence[_Place], size: int) -> bool:
+    """Whether the places are all of the file, one after the other."""
+    here = 0
+    for place in intact:
+        if place.offset != here:
+            return False
+        here = place.end
+    return here == size
+
+
+@dataclass
+class _Comparison:
+    """A briefing that is not exactly what its ledgers say, piece by piece."""
+
+    name: str
+    file: io.FileIO
+    size: int
+    places: Sequence[_Place]
+    intact: Sequence[_Place]
+    findings: list[Finding] = field(default_factory=list)
+    others: list[int] = field(default_factory=list)  # offsets of another installation's entries
+    moved: list[tuple[int, _Place]] = field(default_factory=list)
+    orphans: list[Piece] = field(default_factory=list)  # entries whose hash is wrong and whose place is not known yet
+    settled: set[str] = field(default_factory=set)  # events about whose entry everything is said
+    run: tuple[int, int] = (0, 0)  # of foreign bytes: start and end
+    run_follows_entry: bool = False
+    last_end: int = 0
+
+    def __post_init__(self) -> None:
+        good = set(self.intact)
+        self.bad = [place for place in self.places if place not in good]
+        self.good_events = {place.event for place in self.intact}
+        self.good_starts = {place.offset for place in self.intact}
+        self.starts = [place.offset for place in self.intact]
+        self.ends: list[int] = []
+        for place in self.intact:
+            self.ends.append(max(place.end, self.ends[-1] if self.ends else 0))
+        self.bad_at = {place.offset: place for place in self.bad}
+        self.by_sha: dict[str, list[_Place]] = {}
+        for place in (*self.bad, *self.intact):
+            self.by_sha.setdefault(place.sha256, []).append(place)
+        self.ours = {place.handover for place in self.places}
+
+    def result(self, project: str, pieces: Iterable[Piece]) -> Result:
+        for piece in pieces:
+            if piece.kind == "foreign" and not self._covered(piece):
+                self._foreign(piece)
+                continue
+            self._end_run(piece.offset)
+            self.last_end = piece.offset + piece.length
+            if not self._covered(piece):
+                self._strange(piece)
+        self._end_run(self.size)
+        self._after()
+        entries = len(self.intact) + len(self.moved)
+        return Result(project, self.name, entries=entries, bytes=self.size, findings=_bounded(self.findings, self.name))
+
+    def _covered(self, piece: Piece) -> bool:
+        """Whether an intact entry holds the piece's first byte."""
+        at = bisect_right(self.starts, piece.offset) - 1
+        return at >= 0 and piece.offset < self.ends[at]
+
+    def _here(self, piece: Piece) -> _Place | None:
+        """The place that should be intact where the piece begins; one byte earlier when its append healed a torn line."""
+        return self.bad_at.get(piece.offset) or self.bad_at.get(piece.offset - 1)
+
+    def _strange(self, piece: Piece) -> None:
+        if piece.kind == "torn":
+            return self._torn(piece)
+        if piece.sha_ok and (known := self._known(piece)):
+            return self._elsewhere(piece, known)
+        here = self._here(piece)
+        if here and here.handover == piece.id and here.event not in self.good_events:
+            return self._settle(here, "changed", f"the entry of {piece.id} is not what the ledger recorded")
+        if not piece.sha_ok:
+            self.orphans.append(piece)
+        elif piece.id in self.ours:
+            self._fault("foreign", piece.offset, f"an entry that says it is {piece.id}, which no ledger recorded here")
+        else:
+            self.others.append(piece.offset)
+        return None
+
+    def _known(self, piece: Piece) -> _Place | None:
+        """The recorded place with exactly these bytes."""
+        for start in (b"", b"\n"):
+            found = self.by_sha.get(_digest(self.file, piece.offset, piece.length, start), ())
+            if found:
+                free = (place for place in found if place.event not in self.good_events | self.settled)
+                return next(free, found[0])
+        return None
+
+    def _elsewhere(self, piece: Piece, known: _Place) -> None:
+        if known.event in self.good_events or known.event in self.settled:
+            return self._fault("out_of_order", piece.offset, f"an entry of {piece.id} stands here a second time")
+        self.moved.append((piece.offset, known))
+        self.settled.add(known.event)
+        return None
+
+    def _torn(self, piece: Piece) -> None:
+        here = self._here(piece)
+        if here is None:
+            return self._fault("torn", piece.offset, "an entry that has no end")
+        if here.event in self.good_events:
+            detail = f"the rest of an entry of {here.handover} that was cut short and written again"
+            self.findings.append(Finding("note", "healed", f"{self.name}@{piece.offset}", detail))
+            return None
+        return self._broken(here, piece)
+
+    def _broken(self, here: _Place, piece: Piece) -> None:
+        if piece.length < here.length:
+            return self._settle(here, "torn", f"only {piece.length:,} of {here.length:,} bytes of the entry of {here.handover} are left")
+        return self._settle(here, "changed", f"the entry of {here.handover} is not what the ledger recorded")
+
+    def _foreign(self, piece: Piece) -> None:
+        here = self._here(piece)
+        if here and here.event not in self.good_events | self.settled:
+            self._end_run(piece.offset)
+            self._broken(here, piece)
+            self.last_end = piece.offset + piece.length
+            return
+        if self.run[1] != piece.offset or self.run[0] == self.run[1]:
+            self._end_run(piece.offset)
+            self.run = (piece.offset, piece.offset)
+        self.run = (self.run[0], piece.offset + piece.length)
+
+    def _end_run(self, until: int) -> None:
+        """Tell what a stretch of foreign bytes is, now that it is known what follows."""
+        start, end = self.run
+        self.run = (0, 0)
+        if start == end:
+            return
+        if end == self.size and not self.places and start == 0:
+            return self._note("person", start, f"{end - start:,} bytes and no entry")
+        if end == self.size:
+            return self._note("person", start, f"{end - start:,} bytes at the end")
+        if start > 0 and {end, end - 1} & self.good_starts:  # one earlier: the append ended the note's last line
+            return self._note("person", start, f"{end - start:,} bytes, after which the next entry was appended")
+        return self._fault("foreign", start, f"{end - start:,} bytes that are no entry")
+
+    def _after(self) -> None:
+        unsettled = [place for place in self.bad if place.event not in self.good_events | self.settled]
+        for place in {place.event: place for place in unsettled}.values():
+            found = next((piece for piece in self.orphans if piece.id == place.handover), None)
+            if found is None:
+                self._settle(place, "missing", f"the entry of {place.handover} is not in the file")
+            else:
+                self.orphans.remove(found)
+                self._settle(place, "changed", f"the entry of {place.handover}, now at byte {found.offset:,}, is not what the ledger recorded")
+        for piece in self.orphans:
+            self._fault("changed", piece.offset, f"the entry {piece.id} does not match its own hash")
+        self._order()
+        if self.others:
+            detail = f"{len(self.others):,} entries of another installation, each matching its own hash"
+            self._note("other", self.others[0], detail)
+
+    def _order(self) -> None:
+        """Whole entries at other places: out of order when they go back, else moved as one."""
+        newest = -1
+        shifted = []
+        for offset, place, moved in sorted([(o, p, True) for o, p in self.moved] + [(p.offset, p, False) for p in self.intact]):
+            if place.offset < newest:
+                self._fault("out_of_order", offset, f"the entry of {place.handover} was recorded at byte {place.offset:,}, before the one above it")
+            elif moved:
+                shifted.append((offset, place))
+            newest = max(newest, place.offset)
+        if shifted:
+            offset, place = shifted[0]
+            detail = f"{len(shifted):,} whole entries are not where they were recorded; the first was at byte {place.offset:,}"
+            self._note("moved", offset, detail)
+
+    def _settle(self, place: _Place, kind: str, detail: str) -> None:
+        self.settled.add(place.event)
+        self._fault(kind, place.offset, detail)
+
+    def _fault(self, kind: str, offset: int, detail: str) -> None:
+        self.findings.append(Finding("fault", kind, f"{self.name}@{offset}", detail))
+
+    def _note(self, kind: str, offset: int, detail: str) -> None:
+        self.findings.append(Finding("note", kind, f"{self.name}@{offset}", detail))
+
+
+def _bounded(findings: Sequence[Finding], name: str) -> tuple[Finding, ...]:
+    """The findings, at most `MOST_FAULTS`, then how many more there are."""
+    if len(findings) <= MOST_FAULTS:
+        return tuple(findings)
+    kept, left = findings[:MOST_FAULTS], findings[MOST_FAULTS:]
+    level: Level = "fault" if any(item.level == "fault" for item in left) else "note"
+    return (*kept, Finding(level, left[0].kind, name, f"and {len(left):,} more"))
