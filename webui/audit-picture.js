@@ -3,8 +3,8 @@ import "./vendor/d3/d3.min.js";
 import { agent, duration, moment, number, sign, word } from "./words.js";
 
 const d3 = globalThis.d3;
-const GUTTER = 74;
-const LANE = { least: 108, most: 230 };
+const GUTTER = 66;
+const LANE = { least: 92, most: 360 };
 const ROW = { arrow: 46, mark: 30 };
 const FOOT = 26;
 const GAP_S = 60;
@@ -30,6 +30,7 @@ export function drawPicture(box, timeline, chosen, choose) {
   const x = d3.scalePoint(agents, [GUTTER + lane / 2, width - lane / 2]);
   if (agents.length === 1) x.range([GUTTER + lane / 2, GUTTER + lane / 2]);
 
+  for (const row of rows) if (row.arrow) [row.x1, row.x2] = [x(row.arrow.from), x(row.arrow.to)];
   header(root, timeline.lanes, lane, width);
   const svg = root
     .append("svg")
@@ -44,19 +45,26 @@ export function drawPicture(box, timeline, chosen, choose) {
   marks(svg, rows.filter((row) => row.mark), x);
   arrows(svg, rows.filter((row) => row.arrow), x, width, chosen, choose);
   box.scrollTop = kept;
+  choosePicture(box, chosen);
 }
 
-/** Marks the arrows of another handover without drawing again. */
+/** Marks the arrows of another handover without drawing again, and brings the first one into sight. */
 export function choosePicture(box, chosen) {
-  d3.select(box)
-    .selectAll("g.so-arrow")
-    .classed("so-chosen", (row) => row.arrow.handover === chosen)
-    .attr("aria-pressed", (row) => String(row.arrow.handover === chosen));
+  const own = (row) => row.arrow.handover === chosen;
+  const arrows = d3.select(box).selectAll("g.so-arrow").classed("so-chosen", own).attr("aria-pressed", (row) => String(own(row)));
+  const first = arrows.filter(own).data()[0];
+  if (!first || !box) return;
+  if (first.top < box.scrollTop || first.bottom + 60 > box.scrollTop + box.clientHeight) box.scrollTop = first.top;
+  const [left, right] = [Math.min(first.x1, first.x2) - GUTTER, Math.max(first.x1, first.x2) + LANE.least / 2];
+  if (right > box.scrollLeft + box.clientWidth) box.scrollLeft = Math.min(left, right - box.clientWidth);
+  else if (left < box.scrollLeft) box.scrollLeft = left;
 }
 
 /** Arrows and marks as one list in the order of time, each with its place: {arrow | mark, time, y, bottom, gap}. */
 function placed(timeline) {
-  const waiting = { arrows: [...timeline.arrows], marks: timeline.marks.filter((mark) => mark.kind !== "superseded") };
+  const drawn = new Set(timeline.arrows.map((arrow) => arrow.id));
+  const marks = timeline.marks.filter((mark) => mark.kind !== "superseded" && !drawn.has(mark.id));
+  const waiting = { arrows: [...timeline.arrows], marks };
   const rows = [];
   let y = 8;
   while (waiting.arrows.length || waiting.marks.length) {
@@ -148,8 +156,13 @@ function marks(svg, rows, x) {
     .attr("x", (row) => at(row) + (left(row) ? -10 : 10))
     .attr("y", (row) => row.y + 4)
     .attr("text-anchor", (row) => (left(row) ? "end" : "start"))
-    .text((row) => clipped(`${row.mark.kind.replace(/_/g, " ")} ${row.mark.text}`, 34));
-  groups.append("title").text((row) => `${moment(row.time)} UTC ${row.mark.kind.replace(/_/g, " ")}: ${row.mark.text}`);
+    .text((row) => clipped(said(row.mark), Math.floor((left(row) ? at(row) - GUTTER : last + 40 - at(row)) / 6)));
+  groups.append("title").text((row) => `${moment(row.time)} UTC ${said(row.mark)}`);
+}
+
+function said({ kind, text }) {
+  const name = kind.replace(/_/g, " ");
+  return kind === "history_read" && text ? text : [name, text].filter(Boolean).join(": ");
 }
 
 function arrows(svg, rows, x, width, chosen, choose) {
@@ -158,7 +171,7 @@ function arrows(svg, rows, x, width, chosen, choose) {
     .selectAll("g")
     .data(rows)
     .join("g")
-    .attr("class", (row) => `so-arrow so-${row.arrow.kind} so-state-${row.arrow.kind === "handover" ? row.arrow.state : row.arrow.state}`)
+    .attr("class", (row) => `so-arrow so-${row.arrow.kind} so-state-${row.arrow.state}`)
     .classed("so-open", (row) => row.arrow.open)
     .attr("role", "button")
     .attr("tabindex", (_, at) => (at === 0 ? 0 : -1))
@@ -181,7 +194,6 @@ function arrows(svg, rows, x, width, chosen, choose) {
     .attr("text-anchor", "middle")
     .text(label);
   groups.append("title").text((row) => [spoken(row), row.arrow.why].filter(Boolean).join("\n"));
-  choosePicture(svg.node().parentNode, chosen);
 }
 
 /** Arrow keys walk over the arrows, Enter and Space choose: one stop for Tab, however long the chain. */
@@ -203,7 +215,8 @@ function onKey(event, row, choose) {
 
 function label(row) {
   const { kind, hop, state, tokens } = row.arrow;
-  if (kind === "handover") return `${hop} · ${number(tokens)} tokens` + (state === "prepared" || state === "superseded" ? ` · ${word(state)}` : "");
+  const unit = Math.abs(row.x2 - row.x1) < 130 ? "" : " tokens";
+  if (kind === "handover") return `${hop} · ${number(tokens)}${unit}` + (["prepared", "superseded"].includes(state) ? ` · ${word(state)}` : "");
   return `${sign(state)} ${word(state)}` + (kind === "on" ? ", moves on" : "");
 }
 

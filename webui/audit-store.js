@@ -3,7 +3,7 @@ import { createStore } from "/js/AlpineStore.js";
 import { drawCharts } from "./audit-charts.js";
 import { eventSections, packetSections, returnSections, travelSections } from "./audit-packet.js";
 import { choosePicture, drawPicture } from "./audit-picture.js";
-import { ask, complain } from "./wire.js";
+import { ask as askHandler, complain, visible } from "./wire.js";
 import * as words from "./words.js";
 
 const PAGE = 100;
@@ -70,7 +70,7 @@ const model = {
 
   async load() {
     const found = await this.guarded(
-      async () => ({ ...(await ask("audit", { action: "projects" })), ...(await ask("audit", { action: "chains" })) }),
+      async () => ({ ...(await audit({ action: "projects" })), ...(await audit({ action: "chains" })) }),
       "The handovers could not be read",
     );
     if (!found) return;
@@ -122,7 +122,7 @@ const model = {
 
   async choose(chain, handover = "") {
     const found = await this.guarded(
-      () => ask("audit", { action: "chain", project: chain.project || "", chain: chain.chain }),
+      () => audit({ action: "chain", project: chain.project || "", chain: chain.chain }),
       "The chain could not be read",
     );
     if (!found) return;
@@ -147,7 +147,7 @@ const model = {
     this.handover = handover;
     choosePicture(document.getElementById("so-picture"), handover);
     const { project, chain } = this.chosen;
-    const found = await this.guarded(() => ask("audit", { action: "packet", project, chain, handover }), "The packet could not be read");
+    const found = await this.guarded(() => audit({ action: "packet", project, chain, handover }), "The packet could not be read");
     if (!found || this.handover !== handover) return;
     this.packet = found.packet;
     this.briefing = null;
@@ -174,7 +174,7 @@ const model = {
       return;
     }
     const found = await this.guarded(
-      () => ask("audit", { action: "briefing", project: this.chosen.project, name: place.path }),
+      () => audit({ action: "briefing", project: this.chosen.project, name: place.path }),
       "The briefing could not be read",
     );
     if (!found) return;
@@ -192,12 +192,12 @@ const model = {
 
   async verify() {
     const asked = { action: "verify", project: this.chosen?.project || this.project, chain: this.chosen?.chain || "" };
-    this.verified = await this.guarded(() => ask("audit", asked), "The records could not be verified");
+    this.verified = await this.guarded(() => audit(asked), "The records could not be verified");
   },
 
   async showMetrics() {
     this.view = "metrics";
-    this.metrics = await this.guarded(() => ask("audit", { action: "metrics", project: this.project }), "No metrics");
+    this.metrics = await this.guarded(() => audit({ action: "metrics", project: this.project }), "No metrics");
     await later();
     this.draw();
   },
@@ -239,6 +239,11 @@ const model = {
     await globalThis.openModal?.("/plugins/software_orchestrator/webui/main.html");
   },
 };
+
+/** What the audit handler answers, with nothing hidden in its texts. */
+async function audit(asked) {
+  return visible(await askHandler("audit", asked));
+}
 
 function searchable(chain) {
   const parts = [chain.topic, chain.chain, chain.project, chain.project_title, chain.holder, chain.state, chain.stop, ...chain.agents, ...chain.ids];

@@ -8,7 +8,7 @@ export const STATES = {
   accepted: ["●", "at work"],
   interrupted: ["‖", "interrupted"],
   done: ["✓", "done"],
-  closed: ["✓", "closed"],
+  closed: ["–", "closed"],
   clarify: ["?", "clarify"],
   rejected: ["✕", "rejected"],
   escalated: ["▲", "escalated"],

@@ -178,7 +178,7 @@ def escalated(root: Path) -> None:
 
 def clarified(root: Path) -> None:
     chat = Chat(root, "chatD4", Clock(START + timedelta(hours=2)))
-    chat.hand("solution_architect", "Übersetzung · 翻訳 i18n", summary="Plan the translations.", state={"languages": "de, ja"})
+    chat.hand("solution_architect", "Übersetzung · перевод i18n", summary="Plan the translations.", state={"languages": "de, ja"})
     chat.clock.wait(minutes=2)
     chat.reply(verdict="clarify", missing=["languages", "who translates"], next="Answer, then hand over again.")
 
