@@ -11,8 +11,11 @@ from typing import Any
 from usr.plugins.software_orchestrator.helpers import audit
 from usr.plugins.software_orchestrator.helpers.errors import RecordError, RequestError
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.verify import Result
+from usr.plugins.software_orchestrator.helpers.verify import verify as verify_records
 
 HANDOVER_ID = re.compile(r"ho-[0-9a-f]{16}")
+MOST_FINDINGS = 200
 Json = dict[str, Any]
 
 
@@ -55,7 +58,7 @@ class Records:
 
 
 def answer(asked: Mapping[str, Any], records: Records) -> Json:
-    """The JSON for `asked["action"]`: projects, chains, chain, packet or briefing; `ok` is true.
+    """The JSON for `asked["action"]`: projects, chains, chain, packet, briefing, verify or metrics; `ok` is true.
 
     Raises HandoverError for what is unknown, unsafe or unreadable.
     """
@@ -129,6 +132,49 @@ def briefing(asked: Mapping[str, Any], records: Records) -> Json:
     return {"name": name, "text": audit.briefing_text(folder, name)}
 
 
+def verify(asked: Mapping[str, Any], records: Records) -> Json:
+    """{files, entries, events, bytes, faults, notes, findings: [{project, file, level, kind, where, detail}], left_out}.
+
+    Of one chain (its ledger and the briefings it names), of one project, or of all. Faults come first; of more than
+    `MOST_FINDINGS` the rest is counted in `left_out`.
+    """
+    wanted: set[str] | None = None
+    if asked.get("chain"):
+        project, folder = records.holding(asked.get("project"), asked["chain"])
+        folders, wanted = [folder], _files_of(folder, asked["chain"], records.key)
+    else:
+        folders = [HandoverFolder.open(str(project.root)) for project in records.asked(asked.get("project"))]
+    results = [item for item in verify_records(folders, records.key) if wanted is None or item.file in wanted]
+    findings = sorted((_finding(result, at) for result in results for at in range(len(result.findings))), key=_faults_first)
+    return {
+        "files": len(results),
+        "entries": sum(result.entries for result in results),
+        "events": sum(result.events for result in results),
+        "bytes": sum(result.bytes for result in results),
+        "faults": sum(finding["level"] == "fault" for finding in findings),
+        "notes": sum(finding["level"] == "note" for finding in findings),
+        "findings": findings[:MOST_FINDINGS],
+        "left_out": max(0, len(findings) - MOST_FINDINGS),
+    }
+
+
+def _files_of(folder: HandoverFolder, chain_id: str, key: bytes) -> set[str]:
+    """Names of a chain's ledger and of the briefings it writes to."""
+    path = folder.ledger_path(chain_id)
+    told = audit.summary_of(folder, path, key)
+    return {path.name, *(str(place["path"]) for item in told["handovers"] for place in item["briefing"])}
+
+
+def _finding(result: Result, at: int) -> Json:
+    found = result.findings[at]
+    about = {"project": Path(result.project).name, "file": result.file}
+    return {**about, "level": found.level, "kind": found.kind, "where": found.where, "detail": found.detail}
+
+
+def _faults_first(finding: Json) -> bool:
+    return finding["level"] != "fault"
+
+
 def _named(project: Project) -> Json:
     return {"project": project.name, "project_title": project.title}
 
@@ -139,4 +185,5 @@ ACTIONS: Mapping[str, Callable[[Mapping[str, Any], Records], Json]] = {
     "chain": chain,
     "packet": packet,
     "briefing": briefing,
+    "verify": verify,
 }
