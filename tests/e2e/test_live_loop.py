@@ -1,0 +1,560 @@
+"""The plugin's whole loop in the real Agent Zero, with a scripted model, read back from chat, ledger and briefing."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from usr.plugins.software_orchestrator.helpers.tokens import counter
+from usr.plugins.software_orchestrator.tests.e2e import live
+from usr.plugins.software_orchestrator.tests.e2e.scripted_model import (
+    ChatRequest,
+    Reply,
+    Script,
+    held,
+    response,
+    tool_call,
+)
+
+pytestmark = pytest.mark.skipif(bool(live.why_not()), reason=live.why_not())
+
+DESIGNER, REVIEWER, TESTER, EXPLORER = "frontend_designer", "quality_reviewer", "test_debug_engineer", "codebase_explorer"
+PERSONA = "🖌️ Frontend Designer (A1)"
+NOTE = {
+    "what_happened": "Hero drafted in index.html.",
+    "observations": "Fits the 150 kB.",
+    "user_state": "not spoken to",
+    "next": "Show the draft to the person.",
+}
+ACCEPT = tool_call("handover_reply", verdict="accept")
+# A message of the person in the one moment that no test can hit from outside (HOST fact 14).
+SPEAK = """
+from agent import UserMessage
+from helpers.extension import Extension
+
+
+class Speak(Extension):
+    async def execute(self, tool_name="", data=None, **kwargs):
+        agent = self.agent
+        if agent and agent.number == 1 and tool_name in ("", "handover_reply") and not agent.context.data.get("_spoken"):
+            agent.context.data["_spoken"] = True
+            agent.context.communicate(UserMessage(message="One more thing: use blue"))
+"""
+
+
+def hand_over(to: str = DESIGNER, **more: Any) -> dict[str, Any]:
+    args = {"specialist_profile": to, "topic": "landing page hero", "goal": "First draft of the hero"}
+    return tool_call("handover_to_specialist", **{**args, "decisions": ["CSS grid, no framework"], **more})
+
+
+def done(**more: Any) -> dict[str, Any]:
+    return tool_call("handover_reply", **{"verdict": "done", **NOTE, **more})
+
+
+def copied_step(request: ChatRequest) -> dict[str, Any]:
+    """The call that the newest next_step holds, as a model copies it."""
+    text = request.text().replace("\\\\\\\"", '"').replace('\\"', '"')
+    found: dict[str, Any] = json.JSONDecoder().raw_decode(text[text.rindex('{"tool_name": "call_subordinate"') :])[0]
+    return {"thoughts": ["copied"], "headline": "Starting", **found}
+
+
+def without(call: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {**call, "tool_args": {key: value for key, value in call["tool_args"].items() if key not in names}}
+
+
+def newest_id(request: ChatRequest) -> str:
+    return re.findall(r"ho-[0-9a-f]{16}", request.text())[-1]
+
+
+def start(script: Script, **more: Any) -> live.LiveRun:
+    return live.start(script, project="demo", **more)
+
+
+def tool_results(run: live.LiveRun, tool: str, number: int = 0) -> list[str]:
+    contents = [message.get("content") for message in run.history(number)]
+    return [c["tool_result"] for c in contents if isinstance(c, dict) and c.get("tool_name") == tool]
+
+
+def handed(run: live.LiveRun, at: int = -1) -> dict[str, Any]:
+    """The JSON object that handover_to_specialist answered agent 0."""
+    found: dict[str, Any] = json.JSONDecoder().raw_decode(tool_results(run, "handover_to_specialist")[at])[0]
+    return found
+
+
+def folder(run: live.LiveRun) -> Path:
+    return run.project_folder("demo") / ".a0proj" / "handover"
+
+
+def ledger(run: live.LiveRun) -> list[dict[str, Any]]:
+    files = sorted((folder(run) / "chains").glob("*.jsonl"))
+    return [json.loads(line) for path in files for line in path.read_text("utf-8").splitlines()]
+
+
+def kinds(run: live.LiveRun) -> list[str]:
+    return [event["kind"] for event in ledger(run) if event["kind"] != "briefed"]
+
+
+def moves(run: live.LiveRun) -> list[str]:
+    """What happened to whom, where several work: `frontend_designer done`."""
+    return [f"{e['to']} {e['kind']}" for e in ledger(run) if e["kind"] != "briefed"]
+
+
+def briefing(run: live.LiveRun) -> str:
+    return "\n".join(path.read_text("utf-8") for path in sorted(folder(run).glob("*.md")))
+
+
+def headings(run: live.LiveRun, number: int) -> list[str]:
+    """The headings of the rows that agent `number` made by thinking and calling tools, but for those that name no agent."""
+    rows = [row for row in run.log_rows() if row["agentno"] == number and row["type"] in ("agent", "tool", "response")]
+    return [row["heading"] for row in rows if row["heading"]]
+
+
+def told(run: live.LiveRun) -> list[str]:
+    return [row["heading"] for row in run.log_rows() if row["type"] in ("info", "warning")]
+
+
+def test_a_specialist_accepts_works_and_its_note_comes_back_to_the_orchestrator() -> None:
+    write = tool_call("text_editor:write", path="index.html", content="<h1>Hero</h1>\n")
+
+    def work(request: ChatRequest) -> dict[str, Any]:
+        write["tool_args"]["path"] = str(run.project_folder("demo") / "index.html")
+        return write
+
+    script = {
+        "agent0": [hand_over(start=True), response("The draft is ready.")],
+        DESIGNER: [ACCEPT, work, done(artifacts=["index.html"], decisions=["One column below 600 px"])],
+    }
+    with start(script) as run:
+        assert run.say("Please build the hero") == "The draft is ready."
+
+        first, inner = run.requests[0], run.model.requests_of(DESIGNER)
+        assert "You shape what people see" in inner[0].system and "You shape what people see" not in first.system
+        assert all("### handover_reply" in r.system for r in inner) and "### handover_reply" not in first.system
+        assert "# Handover ho-" in inner[0].last and "CSS grid, no framework" in inner[0].last
+        found = handed(run)
+        assert found["status"] == "ok"
+        assert found["reply"] | NOTE | {"verdict": "done", "outcome": "completed", "implicit": False} == found["reply"]
+        assert kinds(run) == ["prepared", "delivered", "accepted", "done"]
+        packet = ledger(run)[-2]["data"]["packet"]
+        assert packet["artifacts"][0]["sha256"] and "One column below 600 px" in str(packet["decisions"])
+        assert f"· done · {found['package']['handover_id']}" in briefing(run) and NOTE["what_happened"] in briefing(run)
+        assert headings(run, 1) and all(PERSONA in heading for heading in headings(run, 1))
+        assert all("Frontend Designer" not in heading for heading in headings(run, 0)[1:])
+        assert [agent["agent_name"] for agent in run.agents()] == ["A0", "A1"]
+        assert told(run) == [
+            "🖌️ Frontend Designer has the task now: landing page hero",
+            f"{PERSONA} handed back: done",
+        ]
+
+
+def test_a_copied_next_step_runs_the_right_specialist_although_the_model_forgot_reset() -> None:
+    script = {
+        "agent0": [
+            tool_call("call_subordinate", profile="developer", message="Look around", reset="true"),
+            hand_over(),
+            lambda request: without(copied_step(request), "reset", "profile"),
+            hand_over(REVIEWER, goal="Review the hero", summary="The draft stands."),
+            lambda request: without(copied_step(request), "reset"),
+            response("Reviewed."),
+        ],
+        "developer": [response("Looked.")],
+        DESIGNER: [done()],
+        REVIEWER: [done(what_happened="Reviewed the hero.")],
+    }
+    with start(script) as run:
+        assert run.say("Please build the hero") == "Reviewed."
+
+        assert [(r.profile, r.agent_number) for r in run.requests if r.agent_number] == [
+            ("developer", 1),
+            (DESIGNER, 1),
+            (REVIEWER, 1),
+        ]
+        package = run.model.requests_of(DESIGNER)[0].last
+        assert "# Handover ho-" in package and "§§handover" not in package
+        assert "Reviewed the hero." in tool_results(run, "call_subordinate")[2]
+        assert moves(run) == [f"{who} {what}" for who in (DESIGNER, REVIEWER) for what in ("prepared", "delivered", "done")]
+        assert [event["data"]["way"] for event in ledger(run) if event["kind"] == "delivered"] == ["call_subordinate"] * 2
+        assert [agent["profile"] for agent in run.agents()][0] == "agent0"
+        assert any("🧐 Quality Reviewer (A1)" in heading for heading in headings(run, 1))
+
+
+def test_a_wrong_reference_is_an_error_that_the_orchestrator_can_act_on() -> None:
+    ghost = tool_call("call_subordinate", profile=DESIGNER, message="§§handover(ho-00000000000000ff)", reset="true")
+    with start({"agent0": [ghost, response("No such handover.")]}) as run:
+        assert run.say("Start it") == "No such handover."
+
+        assert "ho-00000000000000ff is recorded" in run.requests[1].last
+        assert [agent["number"] for agent in run.agents()] == [0]
+
+
+def test_hand_to_moves_the_work_on_over_two_legs_and_the_last_note_returns() -> None:
+    script = {
+        "agent0": [hand_over(start=True), response("Built, reviewed and tested.")],
+        DESIGNER: [done(hand_to=REVIEWER, decisions=["One column below 600 px"])],
+        REVIEWER: [ACCEPT, done(what_happened="Reviewed.", hand_to=TESTER)],
+        TESTER: [done(what_happened="Tests are green.")],
+    }
+    with start(script) as run:
+        assert run.say("Please build the hero") == "Built, reviewed and tested."
+
+        reply = handed(run)["reply"]
+        assert [leg["specialist"] for leg in reply["legs"]] == [DESIGNER, REVIEWER, TESTER]
+        assert reply["what_happened"] == "Tests are green."
+        assert {r.agent_number for r in run.requests if r.profile in (DESIGNER, REVIEWER, TESTER)} == {1}
+        prepared = [event for event in ledger(run) if event["kind"] == "prepared"]
+        assert [(event["hop"], event["depth"], event["from"]) for event in prepared] == [
+            (1, 0, "a0_software_orchestrator"),
+            (2, 0, DESIGNER),
+            (3, 0, REVIEWER),
+        ]
+        assert "One column below 600 px" in run.model.requests_of(TESTER)[0].last
+        assert "Hero drafted in index.html." not in run.model.requests_of(DESIGNER)[0].text()
+        assert kinds(run)[-1] == "done" and kinds(run).count("done") == 3
+
+
+def test_under_call_subordinate_hand_to_is_prepared_and_its_note_ends_with_the_next_step() -> None:
+    script = {
+        "agent0": [hand_over(), copied_step, copied_step, response("Reviewed.")],
+        DESIGNER: [done(hand_to=REVIEWER)],
+        REVIEWER: [done(what_happened="Reviewed.")],
+    }
+    with start(script) as run:
+        assert run.say("Please build the hero") == "Reviewed."
+
+        assert "Orchestrator: review the package, then call_subordinate" in tool_results(run, "call_subordinate")[0]
+        assert moves(run) == [f"{who} {what}" for who in (DESIGNER, REVIEWER) for what in ("prepared", "delivered", "done")]
+
+
+def test_a_specialist_hands_a_part_down_waits_and_goes_on() -> None:
+    down = hand_over(EXPLORER, topic="another topic", goal="Find the tokens", start=True)
+    script = {
+        "agent0": [hand_over(start=True), response("The draft is ready.")],
+        DESIGNER: [down, done()],
+        EXPLORER: [done(what_happened="Tokens are in theme.css.")],
+    }
+    with start(script) as run:
+        assert run.say("Please build the hero") == "The draft is ready."
+
+        assert [(r.profile, r.agent_number) for r in run.requests] == [
+            ("agent0", 0),
+            (DESIGNER, 1),
+            (EXPLORER, 2),
+            (DESIGNER, 1),
+            ("agent0", 0),
+        ]
+        assert "Tokens are in theme.css." in run.requests[3].last
+        prepared = [event for event in ledger(run) if event["kind"] == "prepared"]
+        assert [event["depth"] for event in prepared] == [0, 1]
+        assert len({event["chain"] for event in ledger(run)}) == 1
+        assert moves(run) == [
+            f"{DESIGNER} prepared",
+            f"{DESIGNER} delivered",
+            f"{DESIGNER} accepted",
+            f"{EXPLORER} prepared",
+            f"{EXPLORER} delivered",
+            f"{EXPLORER} done",
+            f"{DESIGNER} done",
+        ]
+        assert any("🔎 Codebase Explorer (A2)" in heading for heading in headings(run, 2))
+        assert all(PERSONA in heading for heading in headings(run, 1))
+
+
+def test_an_answered_clarify_reaches_the_specialist_that_asked() -> None:
+    ask = tool_call("handover_reply", verdict="clarify", missing=["audience"], what_happened="Looked at the brand.")
+
+    def answer(request: ChatRequest) -> dict[str, Any]:
+        return hand_over(answers=newest_id(request), state={"audience": "dentists"}, start=True)
+
+    script = {
+        "agent0": [hand_over(start=True), answer, response("The draft is ready.")],
+        DESIGNER: [ask, done()],
+    }
+    with start(script) as run:
+        assert run.say("Please build the hero") == "The draft is ready."
+
+        assert handed(run, 0)["reply"]["missing"] == ["audience"]
+        again = run.model.requests_of(DESIGNER)[1]
+        assert "dentists" in again.last and "Looked at the brand." in again.text("assistant")
+        assert kinds(run) == ["prepared", "delivered", "clarify", "prepared", "delivered", "done"]
+        assert handed(run)["reply"]["verdict"] == "done"
+
+
+def test_a_clarify_answered_by_a_plain_message_reopens_the_handover() -> None:
+    ask = tool_call("handover_reply", verdict="clarify", missing=["audience"])
+    plain = tool_call("call_subordinate", message="Dentists.", profile=DESIGNER, reset="false")
+    script = {
+        "agent0": [hand_over(start=True), plain, response("The draft is ready.")],
+        DESIGNER: [ask, ACCEPT, done()],
+    }
+    with start(script) as run:
+        assert run.say("Please build the hero") == "The draft is ready."
+
+        assert kinds(run)[:4] == ["prepared", "delivered", "clarify", "reopened"]
+        assert kinds(run)[-1] == "done"
+        assert "Hero drafted" in tool_results(run, "call_subordinate")[0]
+        assert all(PERSONA in heading for heading in headings(run, 1))
+
+
+def test_a_reject_gives_the_reason_and_leaves_the_work_with_the_orchestrator() -> None:
+    refuse = tool_call("handover_reply", verdict="reject", reason="This is server logic.")
+    script = {"agent0": [hand_over(start=True), response("I do it.")], DESIGNER: [refuse]}
+    with start(script) as run:
+        assert run.say("Please build the hero") == "I do it."
+
+        assert handed(run)["reply"]["reason"] == "This is server logic."
+        assert kinds(run) == ["prepared", "delivered", "rejected"]
+        assert "This is server logic." in briefing(run)
+
+
+def test_an_escalation_stops_the_chain_until_the_person_writes() -> None:
+    call_person = tool_call("handover_reply", verdict="escalate", reason="Contrast: the person must decide.")
+    again = hand_over(goal="Second try", start=True)
+    script = {
+        "agent0": [hand_over(start=True), again, response("Please decide."), again, response("Done.")],
+        DESIGNER: [call_person, done()],
+    }
+    with start(script) as run:
+        assert run.say("Please build the hero") == "Please decide."
+        refusal = tool_results(run, "handover_to_specialist")[1]
+        assert refusal.startswith("ERROR:") and "Contrast" in refusal
+
+        assert run.say("Take the dark one") == "Done."
+
+        assert kinds(run)[:3] == ["prepared", "delivered", "escalated"]
+        assert kinds(run)[-4:] == ["resumed", "prepared", "delivered", "done"]
+        assert any("needs you" in heading or "stopped" in heading for heading in told(run))
+
+
+@pytest.mark.parametrize("turn", [1, 2])
+def test_a_host_that_dies_in_the_middle_finds_the_specialist_again(turn: int) -> None:
+    waiting = held(response("never read"))
+    script = {
+        "agent0": [hand_over(start=True), response("The draft is ready.")],
+        DESIGNER: [*[ACCEPT][: turn - 1], waiting, done()],
+    }
+    with start(script) as run:
+        run.send("Please build the hero")
+        run.model.wait_for(DESIGNER, turn=turn)
+
+        run.restart()
+
+        assert run.say("Go on, in blue") == "The draft is ready."
+        back = run.model.requests_of(DESIGNER)[turn]
+        assert back.agent_number == 1 and "Go on, in blue" in back.last
+        assert "You shape what people see" in back.system and "### handover_reply" in back.system
+        assert "# Handover ho-" in back.text("user")
+        assert NOTE["what_happened"] in tool_results(run, "call_subordinate")[0]
+        assert kinds(run)[:2] == ["prepared", "delivered"] and kinds(run)[-1] == "done"
+        assert all(PERSONA in heading for heading in headings(run, 1))
+
+
+def test_a_handover_that_was_only_prepared_is_offered_again_after_a_restart() -> None:
+    waiting = held(response("never read"))
+    script = {
+        "agent0": [hand_over(), waiting, copied_step, response("The draft is ready.")],
+        DESIGNER: [done()],
+    }
+    with start(script) as run:
+        run.send("Please build the hero")
+        run.model.wait_for("agent0", turn=2)
+
+        run.restart()
+
+        assert run.say("What now?") == "The draft is ready."
+        assert "Prepared, not started: ho-" in run.model.requests_of("agent0")[2].last
+        assert kinds(run) == ["prepared", "delivered", "done"]
+
+
+def test_after_a_stop_the_orchestrator_sees_who_holds_the_work_and_can_let_it_go_on() -> None:
+    script = {
+        "agent0": [hand_over(start=True), copied_step, response("The draft is ready.")],
+        DESIGNER: [ACCEPT, held(response("never read")), done()],
+    }
+    with start(script) as run:
+        run.send("Please build the hero")
+        run.model.wait_for(DESIGNER, turn=2)
+
+        run.stop()
+
+        assert run.wait(10).status == "cancelled"
+        assert kinds(run) == ["prepared", "delivered", "accepted", "interrupted"]
+        assert run.say("Go on") == "The draft is ready."
+        assert "Open: ho-" in run.model.requests_of("agent0")[1].last
+        assert "Accepted: the work is yours" in run.model.requests_of(DESIGNER)[2].text("user")
+        assert kinds(run)[-1] == "done"
+
+
+def test_after_a_nudge_nothing_stays_open() -> None:
+    script = {
+        "agent0": [hand_over(start=True), response("All done."), response("All done.")],
+        DESIGNER: [ACCEPT, held(response("never read")), done()],
+    }
+    with start(script) as run:
+        run.send("Please build the hero")
+        run.model.wait_for(DESIGNER, turn=2)
+
+        run.nudge()
+
+        # The designer or the orchestrator goes on: the host asks who is at work while it is still cancelling.
+        assert run.answer() == "All done."
+        assert "interrupted" in kinds(run)
+        if len(run.model.requests_of(DESIGNER)) == 3:
+            assert kinds(run)[-1] == "done"
+            assert NOTE["what_happened"] in tool_results(run, "call_subordinate")[0]
+        else:
+            assert "Open: ho-" in run.requests[-1].last
+
+
+def test_a_reset_in_the_middle_cancels_the_handover() -> None:
+    script = {"agent0": [hand_over(start=True), response("Hello again.")], DESIGNER: [ACCEPT, held(response("never read"))]}
+    with start(script) as run:
+        run.send("Please build the hero")
+        run.model.wait_for(DESIGNER, turn=2)
+
+        run.reset()
+
+        assert run.say("Hello") == "Hello again."
+        assert kinds(run) == ["prepared", "delivered", "accepted", "cancelled"]
+        assert [agent["agent_name"] for agent in run.agents()] == ["A0"]
+        assert "handovers" not in run.requests[-1].last
+
+
+def test_settings_saved_in_the_middle_leave_the_specialist_the_specialist() -> None:
+    waiting = held(ACCEPT)
+    script = {"agent0": [hand_over(start=True), response("The draft is ready.")], DESIGNER: [waiting, done()]}
+    with start(script) as run:
+        run.send("Please build the hero")
+        run.model.wait_for(DESIGNER)
+
+        run.save_settings(agent_knowledge_subdir="elsewhere")
+        waiting.release()
+
+        assert run.answer() == "The draft is ready."
+        assert "You shape what people see" in run.model.requests_of(DESIGNER)[1].system
+        assert all(PERSONA in heading for heading in headings(run, 1))
+        assert run.requests[-1].profile == "agent0"
+
+
+def test_a_message_of_the_person_in_the_middle_reaches_the_specialist() -> None:
+    waiting = held(response("never used"))
+    script = {
+        "agent0": [hand_over(start=True), response("The draft is ready.")],
+        DESIGNER: [ACCEPT, waiting, done(observations="In blue, as asked.")],
+    }
+    with start(script) as run:
+        run.send("Please build the hero")
+        run.model.wait_for(DESIGNER, turn=2)
+
+        run.send("Make it blue")
+        waiting.release()
+
+        assert run.answer() == "The draft is ready."
+        assert "Make it blue" in run.model.requests_of(DESIGNER)[2].text("user")
+        assert handed(run)["reply"]["observations"] == "In blue, as asked."
+        assert kinds(run)[-1] == "done"
+
+
+@pytest.mark.parametrize("last", [done(observations="Now in blue."), response("Now in blue.")])
+def test_a_message_in_the_moment_of_the_hand_back_loses_no_note(last: dict[str, Any]) -> None:
+    probe = {
+        "usr/plugins/probe/plugin.yaml": "name: probe\ntitle: Probe\ndescription: p\nversion: 1.0.0\n",
+        "usr/plugins/probe/.toggle-1": "",
+        "usr/plugins/probe/extensions/python/tool_execute_after/_90_probe_speak.py": SPEAK,
+    }
+    script = {"agent0": [hand_over(start=True), response("The draft is ready.")], DESIGNER: [ACCEPT, done(), last]}
+    # `accept` is a handover_reply as well: the person speaks at the second.
+    probe["usr/plugins/probe/extensions/python/tool_execute_after/_90_probe_speak.py"] = SPEAK.replace(
+        "not agent.context.data", "'handed back' in kwargs['response'].message and not agent.context.data"
+    )
+    with start(script, files=probe) as run:
+        assert run.say("Please build the hero") == "The draft is ready."
+
+        assert "One more thing: use blue" in run.model.requests_of(DESIGNER)[2].text("user")
+        assert kinds(run)[-3:] == ["done", "reopened", "done"]
+        assert "Now in blue." in json.dumps(handed(run)["reply"])
+        assert NOTE["what_happened"] in json.dumps(handed(run)["reply"])
+        assert NOTE["what_happened"] in briefing(run) and "Now in blue." in briefing(run)
+
+
+def test_a_message_right_after_the_specialists_run_leaves_the_note_with_the_orchestrator() -> None:
+    probe = {
+        "usr/plugins/probe/plugin.yaml": "name: probe\ntitle: Probe\ndescription: p\nversion: 1.0.0\n",
+        "usr/plugins/probe/.toggle-1": "",
+        "usr/plugins/probe/extensions/python/_functions/agent/Agent/monologue/end/_90_probe_speak.py": SPEAK,
+    }
+    script = {"agent0": [hand_over(start=True), response("Blue it is.")], DESIGNER: [done()]}
+    with start(script, files=probe) as run:
+        assert run.say("Please build the hero") == "Blue it is."
+
+        assert "One more thing: use blue" in run.requests[-1].last
+        assert NOTE["what_happened"] in tool_results(run, "handover_to_specialist")[0]
+        assert kinds(run) == ["prepared", "delivered", "done"]
+
+
+def test_a_specialist_that_just_responds_closes_its_handover() -> None:
+    script = {"agent0": [hand_over(start=True), response("Fine.")], DESIGNER: [response("It is in index.html.")]}
+    with start(script) as run:
+        assert run.say("Please build the hero") == "Fine."
+
+        reply = handed(run)["reply"]
+        assert (reply["verdict"], reply["implicit"]) == ("done", True)
+        assert "It is in index.html." in reply["what_happened"]
+        assert kinds(run)[-1] == "done"
+        assert [agent["agent_name"] for agent in run.agents()] == ["A0", "A1"]
+
+
+@pytest.mark.parametrize("way", ["start", "call_subordinate"])
+def test_a_specialist_whose_model_fails_closes_its_handover_as_failed(way: str) -> None:
+    calls = [hand_over(start=True)] if way == "start" else [hand_over(), copied_step]
+    broken = [Reply("no model today", status=500)] * 4
+    script = {"agent0": [*calls, response("It failed.")], DESIGNER: broken}
+    with start(script) as run:
+        assert run.say("Please build the hero") == "It failed."
+
+        assert kinds(run)[-1] == "failed"
+        if way == "start":
+            assert handed(run)["status"] == "failed" and handed(run)["reply"]["verdict"] == "failed"
+        else:
+            assert "failed" in tool_results(run, "call_subordinate")[0]
+        seen = briefing(run) + json.dumps(ledger(run)) + json.dumps(run.log_rows()) + json.dumps(run.history())
+        assert "transferred" not in seen.lower()
+        assert [agent["agent_name"] for agent in run.agents()] == ["A0", "A1"]
+
+
+def test_a_secret_in_a_summary_stays_a_placeholder_everywhere() -> None:
+    secret = "velvet-otter-4711"
+    call = hand_over(summary="Log in with §§secret(SHOP_TOKEN).", start=True)
+    back = done(observations="The token §§secret(SHOP_TOKEN) works.")
+    script = {"agent0": [call, response("Fine.")], DESIGNER: [back]}
+    with start(script, files={"usr/secrets.env": f"SHOP_TOKEN={secret}\n"}) as run:
+        assert run.say("Please build the hero") == "Fine."
+
+        assert "§§secret(SHOP_TOKEN)" in run.model.requests_of(DESIGNER)[0].last
+        assert briefing(run).count("§§secret(SHOP_TOKEN)") == 2
+        everything = [path.read_text("utf-8") for path in folder(run).rglob("*") if path.is_file()]
+        everything += [run.chat_file.read_text("utf-8"), *(request.text() for request in run.requests)]
+        assert not [text for text in everything if secret in text]
+
+
+def test_the_host_lists_the_plugin_and_the_orchestrator_reads_the_roster() -> None:
+    with start({"agent0": [response("Hello.")]}) as run:
+        assert run.say("Hello") == "Hello."
+
+        listed = run.inside(
+            "from helpers import plugins\n"
+            "found = [p for p in plugins.get_enhanced_plugins_list(custom=True, builtin=False) if p.name == 'software_orchestrator']\n"
+            "config = plugins.get_plugin_config('software_orchestrator', agent=context.agent0)\n"
+            "result = {'found': [p.model_dump(mode='json') for p in found], 'config': config}"
+        )
+        (plugin,) = listed["found"]
+        assert plugin["has_config_screen"] and plugin["has_main_screen"]
+        assert listed["config"]["max_context_tokens"] == 3000
+        system = run.requests[0].system
+        prompt = system[system.index("### handover_to_specialist") :]
+        prompt = prompt[: prompt.index("- hacker: authorised penetration tests")]
+        assert "- frontend_designer: UI, layout, CSS, accessibility" in prompt
+        assert counter().count(prompt) < 450
+        assert "Error loading tool" not in run.host_log()
