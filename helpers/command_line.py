@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import platform
 import sys
@@ -12,16 +13,24 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from usr.plugins.software_orchestrator.helpers import config, handover_protocol, handover_result, reply_protocol, resources
+from usr.plugins.software_orchestrator.helpers import (
+    config,
+    handover_protocol,
+    handover_result,
+    history,
+    history_request,
+    reply_protocol,
+    resources,
+)
 from usr.plugins.software_orchestrator.helpers.chain_book import chain_holding
+from usr.plugins.software_orchestrator.helpers.chat_file import load_chat
 from usr.plugins.software_orchestrator.helpers.config import Settings
 from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RefusedError, RequestError
 from usr.plugins.software_orchestrator.helpers.extract import Extract, extract
 from usr.plugins.software_orchestrator.helpers.handover_protocol import Prepared
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
-from usr.plugins.software_orchestrator.helpers.ports import COMMAND_LINE, ORCHESTRATOR, Caller, Ports, local_ports
+from usr.plugins.software_orchestrator.helpers.ports import COMMAND_LINE, ORCHESTRATOR, Caller, local_ports
 from usr.plugins.software_orchestrator.helpers.transcript import Transcript, from_chat, recent_turns
-from usr.plugins.software_orchestrator.helpers.chat_file import load_chat
 
 EPILOG = """exit codes: 0 good, 1 refused, faulty or a bad value, 2 unknown option
 Started without arguments: a read-only check-up of this installation."""
@@ -65,6 +74,13 @@ def parser() -> argparse.ArgumentParser:
     closed.add_argument("id", help="handover id")
     closed.add_argument("--project", required=True, metavar="DIR", help="the project's folder")
     closed.add_argument("--reason", required=True, help="why; stands in ledger and briefing")
+    read = _command(commands, "history", full_history, "read a saved chat by search, by range or whole, within a limit")
+    read.add_argument("--chat", required=True, metavar="FILE", help="a chat.json saved by Agent Zero; never written")
+    read.add_argument("--query", help='words, or a "quoted phrase"')
+    read.add_argument("--turns", metavar="A-B", help='such as 12-40, 57 or "last 20"')
+    read.add_argument("--max-tokens", metavar="N", help="limit of the answer")
+    read.add_argument("--part", metavar="N", help="which part of an answer that has several")
+    read.add_argument("--json", action="store_true", help="text, tokens, range and parts as JSON")
     demonstrated = _command(commands, "demo", demo, "hand a landing page chat over to the frontend designer and look at it")
     demonstrated.add_argument("folder", nargs="?", metavar="DIR", help="project folder (default: a fresh temporary one)")
     return top
@@ -223,6 +239,20 @@ def close(options: argparse.Namespace) -> int:
         options.id, "cancelled", options.reason, caller, load_settings(options.settings), ports
     )
     print(answer.note, end="")
+    return 0
+
+
+# history
+
+
+def full_history(options: argparse.Namespace) -> int:
+    settings, ports = load_settings(options.settings), local_ports()
+    given = {"query": options.query, "turns": options.turns, "max_tokens": options.max_tokens, "part": options.part}
+    asked = {name: value for name, value in given.items() if value is not None}
+    request = history_request.parse(asked, settings.full_history_max_tokens, mask=ports.mask)
+    chat = load_chat(Path(options.chat))
+    found = history.answer(from_chat(chat), request, ports.counter(), title=f"History of {Path(options.chat).name}")
+    print(json.dumps(dataclasses.asdict(found), ensure_ascii=False, indent=2) if options.json else found.text.rstrip("\n"))
     return 0
 
 

@@ -11,22 +11,24 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from agent import Agent, AgentContext, UserMessage
+from agent import Agent, AgentContext, AgentContextType, UserMessage
 from helpers.tool import Response
 
-from helpers import files, notification, plugins, projects, secrets, subagents
+from helpers import files, notification, persist_chat, plugins, projects, secrets, subagents
 from helpers.errors import InterventionException, RepairableException
-from usr.plugins.software_orchestrator.helpers import config, resources
+from usr.plugins.software_orchestrator.helpers import config, resources, transcript_log
 from usr.plugins.software_orchestrator.helpers.config import Settings
 from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RecordError, RefusedError, SettingsError
-from usr.plugins.software_orchestrator.helpers.masking import redact
+from usr.plugins.software_orchestrator.helpers.history import Scope, joined, visible_line
+from usr.plugins.software_orchestrator.helpers.masking import map_text, redact
 from usr.plugins.software_orchestrator.helpers.packet import Turn
-from usr.plugins.software_orchestrator.helpers.ports import ORCHESTRATOR, Caller, Ports, local_ports
+from usr.plugins.software_orchestrator.helpers.ports import ORCHESTRATOR, Caller, Ports, local_ports, utc
 from usr.plugins.software_orchestrator.helpers.settings_form import Layer
-from usr.plugins.software_orchestrator.helpers.transcript import from_history, recent_turns
+from usr.plugins.software_orchestrator.helpers.transcript import Transcript, from_history, recent_turns
 
 __all__ = ["AgentContext", "HandoverResponse", "InterventionException", "RepairableException", "UserMessage"]
 
@@ -210,6 +212,54 @@ def refuse_unknown_profile(agent: Agent, profile: str) -> None:
         raise RefusedError(
             f"Agent Zero has no profile {profile}", f"install it under usr/agents, or use one of: {', '.join(sorted(known))}", "start_failed"
         )
+
+
+# the conversation
+
+
+def log_path(context: AgentContext) -> Path:
+    """The log of a chat lies beside the saved chat, so that deleting the chat deletes it."""
+    return Path(persist_chat.get_chat_folder_path(context.id)) / transcript_log.NAME
+
+
+def keep_message(agent: Agent, message: Any) -> None:
+    """Append a message to its chat's log, or begin the log with all that the host still holds. May raise anything."""
+    settings = settings_of(agent)
+    context = root_context(agent)
+    if message is None or not settings.transcript_log or context.type == AgentContextType.BACKGROUND:
+        return
+    path, mask = log_path(context), ports_of(agent).mask
+    path.parent.mkdir(parents=True, exist_ok=True)
+    record = {"id": message.id, "ai": message.ai, "content": message.content}
+    transcript_log.keep(
+        path,
+        lambda: transcript_log.line_of(record, log_source(agent), utc(datetime.now(UTC)), mask),
+        lambda: transcript_log.seed_lines([(each.history.to_dict(), log_source(each)) for each in agents_of(context)], mask),
+        int(settings.transcript_log_max_mb * 1_000_000),
+    )
+
+
+def log_source(agent: Agent) -> transcript_log.Source:
+    """Whose message it is. Big results are referred to only where the host keeps them beside this chat's log."""
+    held = agent.data.get(KEY)
+    own = agent.context is root_context(agent)
+    return transcript_log.Source(
+        number=agent.number,
+        profile=str(agent.config.profile or ""),
+        handover=str(held.get("handover_id", "")) if isinstance(held, dict) else "",
+        messages=log_path(agent.context).parent / "messages" if own else None,
+    )
+
+
+def transcript(agent: Agent, scope: Scope, ports: Ports) -> Transcript:
+    """What the scope may see: from the chat's log, else from what the superiors' histories still hold."""
+    context = root_context(agent)
+    path = log_path(context)
+    found = transcript_log.open_log(path, keep=visible_line(scope), messages=path.parent / "messages", mask=ports.mask)
+    if found is not None:
+        return found
+    above = [each for each in agents_of(context) if each.number < agent.number]
+    return joined(from_history(map_text(each.history.to_dict(), ports.mask), agent=each.number) for each in above)
 
 
 # what is kept in the chat

@@ -13,6 +13,7 @@ from typing import Any
 from usr.plugins.software_orchestrator.helpers import (
     handover_protocol,
     handover_result,
+    history_protocol,
     host,
     reply_protocol,
     resources,
@@ -197,6 +198,34 @@ async def reply(agent: Any, args: Mapping[str, Any]) -> HandoverResponse:
         return host.refused(error)
     agent.data[host.STATE] = "accepted" if not answer.ends else "closed"
     return host.answered(answer.message, ends=answer.ends)
+
+
+# request_full_history
+
+
+async def full_history(agent: Any, args: Mapping[str, Any]) -> HandoverResponse:
+    """More of the conversation than the package holds, for a specialist that works on a handover."""
+    if host.binding(agent) is None:
+        return host.refused(RefusedError("no handover is open for you", "this tool is for a specialist at work", "nothing_open"))
+    try:
+        at = desk(agent)
+        found = await asyncio.to_thread(
+            history_protocol.full_history, args, agent.number, lambda scope: host.transcript(agent, scope, at.ports), *at.rest
+        )
+    except HandoverError as error:
+        return host.refused(error)
+    return host.answered(found.text)
+
+
+def log_message(agent: Any, message: Any) -> None:
+    """Keep one message of the chat. What goes wrong here is told once and never breaks the chat."""
+    kept = host.memory(host.root_context(agent))
+    try:
+        host.keep_message(agent, message)
+    except Exception as error:
+        if not kept.get("log_failed"):
+            kept["log_failed"] = True
+            host.tell(agent, "The chat's messages are not kept for request_full_history", f"{type(error).__name__}: {error}")
 
 
 # extensions
