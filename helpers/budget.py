@@ -34,6 +34,9 @@ def fit(parts: Sequence[Part], limit_tokens: int, count: Count, where: Callable[
 
     What a part must not lose (`Part.short`) always travels. Raises RequestError when even that is over the limit.
     """
+    everything = whole(parts, count)
+    if everything.tokens <= limit_tokens:
+        return everything
     chosen = [part.short for part in parts]
     room = limit_tokens - _size(parts, chosen, count) - count(_closing(parts, chosen))
     if room < 0:
