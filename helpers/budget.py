@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -33,6 +34,9 @@ def fit(parts: Sequence[Part], limit_tokens: int, count: Count, where: Callable[
 
     What a part must not lose (`Part.short`) always travels. Raises RequestError when even that is over the limit.
     """
+    everything = whole(parts, count)
+    if everything.tokens <= limit_tokens:
+        return everything
     chosen = [part.short for part in parts]
     room = limit_tokens - _size(parts, chosen, count) - count(_closing(parts, chosen))
     if room < 0:
@@ -43,18 +47,28 @@ def fit(parts: Sequence[Part], limit_tokens: int, count: Count, where: Callable[
             f"set max_context_tokens to {limit_tokens - room} or more, or shorten these",
             "limit_not_positive",
         )
+    order = _by_worth(parts)
     # What went in makes the closing list shorter, which may leave room for more: twice is enough in practice.
     for _ in range(2):
-        _fill(parts, chosen, room, count)
+        _fill(parts, order, chosen, room, count)
+        room = limit_tokens - _size(parts, chosen, count) - count(_closing(parts, chosen))
+    while room < 0:  # the list of what is missing grew: the least worth goes out again
+        last = next(index for index in reversed(order) if chosen[index] != parts[index].short)
+        chosen[last] = parts[last].short
         room = limit_tokens - _size(parts, chosen, count) - count(_closing(parts, chosen))
     blocks = [heading + block for heading, block in _headed_blocks(parts, chosen)] + [_closing(parts, chosen)]
     return Package("".join(blocks), sum(map(count, blocks)), _omitted(parts, chosen, where))
 
 
-def _fill(parts: Sequence[Part], chosen: list[str], room: int, count: Count) -> None:
-    """Put into `chosen` what fits into `room` tokens, by rank; of the turns the newest first."""
+def _by_worth(parts: Sequence[Part]) -> list[int]:
+    """Indexes of the parts, the most worth first: by rank, of the turns the newest first."""
+    return sorted(range(len(parts)), key=lambda i: (parts[i].rank, -i if parts[i].section == "Recent turns" else i))
+
+
+def _fill(parts: Sequence[Part], order: Sequence[int], chosen: list[str], room: int, count: Count) -> None:
+    """Put into `chosen` what fits into `room` tokens, in the order of worth."""
     opened = {part.section for part, block in zip(parts, chosen, strict=True) if block}
-    for index in sorted(range(len(parts)), key=lambda i: (parts[i].rank, -i if parts[i].section == "Recent turns" else i)):
+    for index in order:
         part, before = parts[index], chosen[index]
         if before not in ("", part.short) or before == part.full:
             continue
@@ -122,25 +136,67 @@ def _size(parts: Sequence[Part], chosen: Sequence[str], count: Count) -> int:
     return sum(count(heading + block) for heading, block in _headed_blocks(parts, chosen))
 
 
-def _lost(parts: Sequence[Part], chosen: Sequence[str]) -> list[tuple[str, str]]:
-    """For each section that is not whole: its name, and how much of it is missing."""
+@dataclass(frozen=True)
+class _Lost:
+    """What is missing of one section: the items left out, and those that are there in part."""
+
+    section: str
+    members: int
+    gone: tuple[str, ...]
+    short: tuple[str, ...]
+
+    @property
+    def amount(self) -> str:
+        of = f" of {self.members}" if self.members > 1 else ""
+        found = ((self.gone, "left out"), (self.short, "shortened"))
+        return ", ".join(f"{len(items)}{of} {what}" if of else what for items, what in found if items)
+
+
+def _lost(parts: Sequence[Part], chosen: Sequence[str]) -> list[_Lost]:
+    found: dict[str, list[tuple[Part, str]]] = {}
+    for part, block in zip(parts, chosen, strict=True):
+        found.setdefault(part.section, []).append((part, block))
     lost = []
-    for section in dict.fromkeys(part.section for part in parts):
-        members = [(part, block) for part, block in zip(parts, chosen, strict=True) if part.section == section]
-        short = sum(1 for part, block in members if block and block != part.full)
-        gone = sum(1 for part, block in members if not block)
-        of = f" of {len(members)}" if len(members) > 1 else ""
-        amounts = ([f"{gone}{of} left out"] if gone else []) + ([f"{short}{of} shortened"] if short else [])
-        if amounts:
-            lost.append((section, ", ".join(amounts)))
+    for section, members in found.items():
+        gone = tuple(part.item for part, block in members if not block)
+        short = tuple(part.item for part, block in members if block and block != part.full)
+        if gone or short:
+            lost.append(_Lost(section, len(members), gone, short))
     return lost
 
 
 def _omitted(parts: Sequence[Part], chosen: Sequence[str], where: Callable[[str], str]) -> tuple[str, ...]:
-    return tuple(f"{section}: {amount}; {where(section)}" for section, amount in _lost(parts, chosen))
+    """A line for each section that is not whole: how much is missing, each thing by name, and where it can be read."""
+    lines = []
+    for lost in _lost(parts, chosen):
+        names = f" ({', '.join(_ranges((*lost.gone, *lost.short)))})" if lost.members > 1 else ""
+        lines.append(f"{lost.section}: {lost.amount}{names}; {where(lost.section)}")
+    return tuple(lines)
+
+
+_NUMBERED = re.compile(r"(?P<before>.*?)(?P<number>\d{1,9})(?P<after>(?: of \d+)?)")
+
+
+def _ranges(items: Sequence[str]) -> list[str]:
+    """`turn 1 of 9`, `turn 2 of 9` as `turn 1-2 of 9`; other names as they are."""
+    found: list[tuple[str, int, int, str]] = []
+    for item in items:
+        match = _NUMBERED.fullmatch(item)
+        if match is None:
+            found.append((item, 0, -1, ""))
+            continue
+        before, number, after = match["before"], int(match["number"]), match["after"]
+        if found and found[-1] == (before, found[-1][1], number - 1, after):
+            found[-1] = (before, found[-1][1], number, after)
+        else:
+            found.append((before, number, number, after))
+    return [
+        before if last < 0 else f"{before}{first}{after}" if first == last else f"{before}{first}-{last}{after}"
+        for before, first, last, after in found
+    ]
 
 
 def _closing(parts: Sequence[Part], chosen: Sequence[str]) -> str:
     """The line at the end of a package that says what is missing; the foot before it says where the briefing is."""
-    lost = "; ".join(f"{section.lower()} {amount}" for section, amount in _lost(parts, chosen))
+    lost = "; ".join(f"{lost.section.lower()} {lost.amount}" for lost in _lost(parts, chosen))
     return f"Not here for space, read the briefing (turns: request_full_history): {lost}\n" if lost else ""

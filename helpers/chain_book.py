@@ -157,7 +157,7 @@ def travelled(event: Event) -> str:
     """What of the packet went into the stage-1 package, as lines of trusted text."""
     data = event.data
     lines = [f"{data['delivered']} of {data['estimated']} tokens (limit {data['limit']}), {data['turns']} recent turns"]
-    return "".join(f"{line}\n" for line in (*lines, *(f"left out: {item}" for item in data["omitted"])))
+    return "".join(f"{line}\n" for line in lines) + "".join(render.quote(item, "left out: ") for item in data["omitted"])
 
 
 def without_turns(event: Event) -> Event:

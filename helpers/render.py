@@ -23,8 +23,13 @@ from usr.plugins.software_orchestrator.helpers.packet import (
 
 T = TypeVar("T")
 TITLE_CHARS = 80
-# Controls, line and paragraph separators, and what changes the direction of text (CVE-2021-42574); tab and line feed stay.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+# Controls, line and paragraph separators, what changes the direction of text (CVE-2021-42574), what is invisible and spells
+# words (tag characters, but in the flags of England, Scotland and Wales), halves of characters; tab and line feed stay.
+_FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,8}\U000e007f"
+_UNSAFE = re.compile(
+    f"{_FLAG}|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2061-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f\ud800-\udfff]"
+)
 
 
 @dataclass(frozen=True)
@@ -47,18 +52,29 @@ class Part:
 def visible(text: str) -> str:
     """The text with line ends as "\\n" and unsafe characters shown as escapes such as \\u202e."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return _UNSAFE.sub(lambda match: f"\\x{ord(match[0]):02x}" if ord(match[0]) < 256 else f"\\u{ord(match[0]):04x}", text)
+    return _UNSAFE.sub(lambda match: _escaped(match[0]), text)
+
+
+def _escaped(character: str) -> str:
+    if len(character) > 1:
+        return character
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def quote(text: str, label: str = "") -> str:
-    """A block of lines behind "> ", ending in a line feed; `label` is trusted and stands before the first line."""
-    lines = visible(text).strip("\n").split("\n")
-    return "".join(f"> {line}".rstrip() + "\n" for line in [label + lines[0], *lines[1:]])
+    """A block of lines behind "> ", ending in a line feed.
+
+    `label` is trusted and stands before the first line; the others then are indented, so that none can pass for a label.
+    """
+    first, *more = visible(text).split("\n")
+    rest = (f"    {line}" if label and line else line for line in more)
+    return "".join(f"> {line}\n" if line else ">\n" for line in (label + first, *rest))
 
 
 def unquote(block: str) -> str:
     """The text of a block made by `quote` without a label."""
-    return "\n".join(line[2:] if line.startswith("> ") else line[1:] for line in block.rstrip("\n").split("\n"))
+    return "\n".join(line[2:] if line.startswith("> ") else line[1:] for line in block.removesuffix("\n").split("\n"))
 
 
 def one_line(text: str, limit: int = 0) -> str:
@@ -73,8 +89,9 @@ def graphemes_up_to(text: str, limit: int) -> str:
         return text
     import regex  # tiktoken needs it too
 
-    end = 0
-    for match in regex.finditer(r"\X", text, pos=0, endpos=min(len(text), limit + 64)):
+    # Between two ASCII characters there always is a boundary; what stands before one need not be looked at.
+    end = next((at for at in range(limit, max(0, limit - 256), -1) if text[at - 1 : at + 1].isascii()), 0)
+    for match in regex.finditer(r"\X", text, pos=end, endpos=min(len(text), limit + 64)):
         if match.end() > limit:
             break
         end = match.end()
@@ -126,8 +143,12 @@ def artifact_line(artifact: Artifact, status: str = "") -> str:
 
 def turn_lines(role: str, text: str) -> str:
     """A turn: who, outside the quote where text cannot forge it, then the words."""
-    who = re.sub(r"[^\w .\-]", "", one_line(role))[:40].strip() or "someone"
-    return f"{who}:\n{quote(text)}"
+    return f"{plain_name(role) or 'someone'}:\n{quote(text.strip(chr(10)))}"
+
+
+def plain_name(name: str) -> str:
+    """A name that may stand outside a quote: letters, digits, ".", "_" and inner "-" and spaces, at most 40."""
+    return re.sub(r"[^\w .\-]", "", one_line(name))[:40].strip(" -.")
 
 
 def authority_lines(authority: Authority) -> str:
@@ -179,7 +200,7 @@ def package_parts(
         *_text("User state", packet.user_state, 3),
         *_text("Reason for the handover", packet.handover_reason, 6),
         *_text("Summary", packet.summary, 4),
-        *_list("Notes", packet.notes, quote, rank=6),
+        *_list("Notes", packet.notes, _bullet, rank=6),
         *_turns(packet.recent_turns),
         *(part for name, text in earlier for part in _text(name, text, 7)),
         Part("", "foot", foot, foot),
@@ -191,7 +212,7 @@ def identity_lines(packet: HandoverPacket) -> str:
     parent = f", inside {identity.parent}" if identity.parent else ""
     return (
         f"# Handover {identity.handover_id}\n"
-        f"{one_line(identity.sender)} → {one_line(identity.receiver)}, hop {identity.hop}, depth {identity.depth}{parent}\n"
+        f"{plain_name(identity.sender)} → {plain_name(identity.receiver)}, hop {identity.hop}, depth {identity.depth}{parent}\n"
         f"{quote(one_line(packet.topic), 'topic: ')}"
     )
 
@@ -220,7 +241,8 @@ def _decisions(decisions: Sequence[Decision], title_chars: int) -> Iterable[Part
         if decision.status != "active":
             label = f"{_id(decision.id)} v{decision.version} {decision.status}: "
             line = quote(one_line(decision.text, TITLE_CHARS * 2), label)
-            yield Part("Decisions no longer active", f"decision {_id(decision.id)}", line, "", 5)
+            keep = decision.status == "declined"
+            yield Part("Decisions no longer active", f"decision {_id(decision.id)}", line, line if keep else "", 5)
 
 
 def _artifacts(artifacts: Sequence[Artifact], status: Mapping[str, str]) -> Iterable[Part]:
@@ -239,7 +261,7 @@ def _authority(authority: Authority) -> Iterable[Part]:
 def _turns(turns: Sequence[Turn]) -> Iterable[Part]:
     """Newest turns are worth more: they rank before older ones."""
     if not turns:
-        yield Part("Recent turns", "no turns", "none\n", "", 6)
+        yield Part("Recent turns", "no turns", "none\n", "none\n")
     for number, turn in enumerate(turns, 1):
         turns_after = len(turns) - number
         yield Part(
@@ -257,7 +279,7 @@ def _bullet(text: str) -> str:
 
 
 def _pair(what: str, why: str) -> str:
-    return quote(f"{what} — {why}" if why else what)
+    return _bullet(f"{what} — {why}" if why else what)
 
 
 # the hand-back
@@ -320,7 +342,7 @@ def entry_body(packet: HandoverPacket, travelled: str, *, created: str) -> str:
         ("Flags", "".join(_pair(flag.text, ", ".join(flag.fields)) for flag in packet.flags)),
         ("Sections done", _quoted(", ".join(packet.sections_done))),
         ("Stopped at", _quoted(packet.stopped_at)),
-        ("Notes", "".join(map(quote, packet.notes))),
+        ("Notes", "".join(map(_bullet, packet.notes))),
         ("Artifacts", "".join(map(artifact_line, packet.artifacts))),
         ("Open questions", "".join(quote(item.text, f"{_id(item.id)}: ") for item in packet.open_questions)),
         ("Next action", _quoted(packet.next_action)),
@@ -336,12 +358,12 @@ def entry_body(packet: HandoverPacket, travelled: str, *, created: str) -> str:
 def note_body(packet: HandoverPacket, verdict: str, note: Mapping[str, Any], *, created: str) -> str:
     """The entry of a hand-back, of the same shape: the verdict in place of "handover", the note in place of the packet."""
     identity = packet.identity
-    named = ((str(name).replace("_", " ").capitalize(), _note_value(value)) for name, value in note.items())
+    named = ((plain_name(str(name).replace("_", " ")).capitalize(), _note_value(value)) for name, value in note.items())
     return heading(created, identity.receiver, identity.sender, verdict, identity.handover_id) + sections_text(named)
 
 
 def heading(created: str, sender: str, receiver: str, what: str, handover_id: str) -> str:
-    return f"## {created} · {one_line(sender)} → {one_line(receiver)} · {what} · {handover_id}\n"
+    return f"## {created} · {plain_name(sender)} → {plain_name(receiver)} · {what} · {handover_id}\n"
 
 
 def sections_text(sections: Iterable[tuple[str, str]]) -> str:
