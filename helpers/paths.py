@@ -214,12 +214,13 @@ def _checked_name(name: str, suffix: str) -> str:
 
 
 def _listed(path: Path, suffix: str) -> tuple[Path, ...]:
-    try:
-        with reading(path), _directory(path) as at:
-            names = os.listdir(at)  # noqa: PTH208 - of the descriptor
-    except FileNotFoundError:
-        return ()
-    return tuple(path / name for name in sorted(names) if name.endswith(suffix) and _FILE.fullmatch(name))
+    return tuple(path / name for name in sorted(names(path, suffix)))
+
+
+def names(path: Path, suffix: str) -> Iterator[str]:
+    """Names of the files of a folder that could be ours, one by one in no order; none when there is no such folder."""
+    with suppress(FileNotFoundError), reading(path), _directory(path) as at, os.scandir(at) as entries:
+        yield from (entry.name for entry in entries if entry.name.endswith(suffix) and _FILE.fullmatch(entry.name))
 
 
 # --- opening ---------------------------------------------------------------------------------------------------------

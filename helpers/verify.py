@@ -21,14 +21,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
 from typing import Literal, NamedTuple
+from zlib import crc32
 
 from usr.plugins.software_orchestrator.helpers import briefing_file, paths
 from usr.plugins.software_orchestrator.helpers.briefing_file import Piece, plan_from_data
 from usr.plugins.software_orchestrator.helpers.errors import RecordError
 from usr.plugins.software_orchestrator.helpers.event import Event
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
-from usr.plugins.software_orchestrator.helpers.state_store import MOST_FAULTS, Fault, Ledger, Reading, flawless
+from usr.plugins.software_orchestrator.helpers.state_store import MOST_FAULTS, Fault, Ledger, Reading, canonical, flawless
 
 Level = Literal["fault", "note"]
 FAULTS = ("changed", "missing", "torn", "out_of_order", "foreign", "unreadable")
@@ -36,15 +40,14 @@ NOTES = ("other", "person", "healed", "moved", "newer")
 
 _WHOLE_BYTES = 1024 * 1024
 _WHOLE_LEDGER_BYTES = 8 * 1024 * 1024
-# A `briefed` event in a line of canonical JSON, and the kinds of events that never carry a packet (`_PACKET` is a member's start:
-# inside a text the quotes would be escaped).
+# A `briefed` event in canonical JSON from its data on, and the kinds of events that have an entry when they carry a packet.
 _BRIEFED = re.compile(
-    rb'"data":\{"event":"([^"\\]*)","length":([1-9]\d{0,17}),"offset":(\d{1,18}),"path":"([^"\\]*)","sha256":"([0-9a-f]{64})"\},'
-    rb'"depth":\d+,"from":"[^"\\]*(?:\\.[^"\\]*)*","handover":"([^"\\]*)"'
+    r'"data":\{"event":"([^"\\]*)","length":([1-9]\d{0,17}),"offset":(\d{1,18}),"path":"([^"\\]*)","sha256":"([0-9a-f]{64})"\},'
+    r'"depth":\d+,"from":"[^"\\]*(?:\\.[^"\\]*)*","handover":"([^"\\]*)"',
+    re.ASCII,
 )
-_PACKET = b'"packet":{'
-_WITHOUT_PACKET = frozenset({b"delivered", b"accepted", b"superseded", b"interrupted", b"reopened", b"history_read", b"refused", b"resumed"})
-_DATE_CHARS = len("-2026-06-05.md")
+_BRIEFED_KINDS = frozenset({b"prepared", b"done", b"clarify", b"rejected", b"escalated", b"failed", b"cancelled"})
+
 
 Progress = Callable[[int, int], None]
 
@@ -78,11 +81,10 @@ def verify(folders: Iterable[HandoverFolder], key: bytes, progress: Progress = l
 
     `progress(done, total)` is called after every file. Raises RecordError only when a folder itself may not be opened.
     """
-    listed = [(folder, _groups(folder)) for folder in folders]
-    total = sum(len(group.ledgers) + len(group.briefings) for _, groups in listed for group in groups)
-    done = 0
-    for folder, groups in listed:
-        for result in _folder(folder, groups, key):
+    counted = [(folder, _count(folder)) for folder in folders]
+    done, total = 0, sum(files for _, files in counted)
+    for folder, files in counted:
+        for result in _folder(folder, files, key):
             yield result
             done += 1
             progress(min(done, total), total)
@@ -91,24 +93,44 @@ def verify(folders: Iterable[HandoverFolder], key: bytes, progress: Progress = l
 # --- which ledgers may speak of which briefing ------------------------------------------------------------------------
 
 
-class _Group(NamedTuple):
-    """Ledgers and briefings that may belong together, by their names."""
+_NAMES_AT_ONCE = 4096
+_DATE_CHARS = len("-2026-06-05.md")
 
-    ledgers: tuple[str, ...]
-    briefings: tuple[str, ...]
+_Named = tuple[str, bool, str]  # the topic that files are put together by, is it a briefing, the name
 
 
-def _groups(folder: HandoverFolder) -> list[_Group]:
-    """The folder's files by topic. A topic that ends in another one's words shares its group, as file names may be shared."""
-    ledgers = [path.name for path in folder.ledgers()]
-    topics = {_topic(name) for name in ledgers}
-    found: dict[str, tuple[list[str], list[str]]] = {}
-    for name in ledgers:
-        found.setdefault(_root_topic(_topic(name), topics), ([], []))[0].append(name)
-    for path in folder.briefings():
-        topic = _root_topic(path.name[:-_DATE_CHARS], topics)
-        found.setdefault(topic, ([], []))[1].append(path.name)
-    return [_Group(tuple(one), tuple(other)) for one, other in found.values()]
+def _count(folder: HandoverFolder) -> int:
+    return sum(1 for place, suffix in _places(folder) for _ in paths.names(place, suffix))
+
+
+def _groups(folder: HandoverFolder, files: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Ledgers and briefings that may belong together, by their names.
+
+    Files of one topic end in the same word, so with very many files the listing is gone through once for each share of the
+    last words, and never held as a whole.
+    """
+    shares = 1 + files // _NAMES_AT_ONCE
+    for share in range(shares):
+        named = sorted(_named(folder, lambda topic: shares == 1 or crc32(topic.rpartition("-")[2].encode()) % shares == share))  # noqa: B023
+        for _, group in groupby(named, key=itemgetter(0)):
+            members = tuple(group)
+            yield tuple(n for _, briefing, n in members if not briefing), tuple(n for _, briefing, n in members if briefing)
+
+
+def _named(folder: HandoverFolder, wanted: Callable[[str], bool]) -> Iterator[_Named]:
+    """The files whose topic is wanted. A topic that ends in another one's words is put with it: file names may be shared."""
+    ledgers = [(topic, name) for name in paths.names(folder.chains, ".jsonl") if wanted(topic := _topic(name))]
+    topics = {topic for topic, _ in ledgers}
+    for topic, name in ledgers:
+        yield _root_topic(topic, topics), False, name
+    for name in paths.names(folder.path, ".md"):
+        words = name[:-_DATE_CHARS]
+        if wanted(words):
+            yield _root_topic(words, topics), True, name
+
+
+def _places(folder: HandoverFolder) -> tuple[tuple[Path, str], ...]:
+    return (folder.chains, ".jsonl"), (folder.path, ".md")
 
 
 def _topic(ledger_name: str) -> str:
@@ -140,6 +162,7 @@ class _Place(NamedTuple):
 
 
 Places = dict[str, list[_Place]]
+_Line = tuple[bytes, int, int]  # of `flawless`
 Open = Callable[[str], io.FileIO]
 
 
@@ -153,10 +176,10 @@ class _Folder:
     open_briefing: Open
     open_ledger: Open
 
-    def results(self, group: _Group) -> Iterator[Result]:
+    def results(self, ledgers: Iterable[str], briefings: Iterable[str]) -> Iterator[Result]:
         """The group's ledgers, then the briefings, those included of which only a ledger knows."""
-        places: Places = {name: [] for name in group.briefings}
-        for name in group.ledgers:
+        places: Places = {name: [] for name in briefings}
+        for name in ledgers:
             yield self._ledger(name, places)
         for name in tuple(places):
             yield self._briefing(name, places.pop(name))
@@ -168,8 +191,9 @@ class _Folder:
             with self.open_ledger(name) as opened:
                 size = os.fstat(opened.fileno()).st_size
                 content = opened.read(size) if size <= _WHOLE_LEDGER_BYTES else b""
-            lines = flawless(content, name.removesuffix(".jsonl"), self.key) if len(content) == size else None
-            if lines is not None and _collect_fast(self.folder, content, lines, places):
+            chain = name.removesuffix(".jsonl")
+            lines = flawless(content, chain, self.key) if len(content) == size else None
+            if lines is not None and _collect_fast(self.folder, chain, content, lines, places):
                 return Result(self.project, file, 0, len(lines), size)
             reading = Ledger(self.folder.chains / name, self.key).read()
         except (RecordError, OSError) as error:
@@ -200,28 +224,29 @@ def _unreadable(name: str, error: RecordError | OSError) -> Finding:
     return Finding("fault", "unreadable", name, reason)
 
 
-def _folder(folder: HandoverFolder, groups: Iterable[_Group], key: bytes) -> Iterator[Result]:
+def _folder(folder: HandoverFolder, files: int, key: bytes) -> Iterator[Result]:
     with ExitStack() as stack:
         open_briefing = stack.enter_context(paths.opener(folder.path))
         open_ledger = stack.enter_context(paths.opener(folder.chains)) if folder.chains.is_dir() else open_briefing
         opened = _Folder(folder, key, str(folder.root), open_briefing, open_ledger)
-        for group in groups:
-            yield from opened.results(group)
+        for ledgers, briefings in _groups(folder, files):
+            yield from opened.results(ledgers, briefings)
 
 
-def _collect_fast(folder: HandoverFolder, content: bytes, lines: Iterable[tuple[bytes, int, int, int]], places: Places) -> bool:
+def _collect_fast(folder: HandoverFolder, chain: str, content: bytes, lines: Iterable[_Line], places: Places) -> bool:
     """`_collect` for a flawless ledger, without parsing its events; False when there is more to say about it."""
+    data_at = len(f'{{"chain":{canonical(chain)},'.encode())
     briefed, needed, found = set(), set(), []
-    for kind, at, start, end in lines:
+    for kind, at, start in lines:
         if kind == b"briefed":
-            match = _BRIEFED.search(content, start, end)
+            match = _BRIEFED.match(content[start:at].decode(), data_at)
             if match is None:
                 return False
             event, length, offset, name, sha256, handover = match.groups()
             briefed.add(event)
-            found.append((name.decode(), _Place(int(offset), int(length), sha256.decode(), event.decode(), handover.decode())))
-        elif kind not in _WITHOUT_PACKET and content.find(_PACKET, start, end) >= 0:
-            needed.add(content[at - 29 : at - 10])  # the 19 characters before `","kind":"`
+            found.append((name, _Place(int(offset), int(length), sha256, event, handover)))
+        elif kind in _BRIEFED_KINDS:
+            needed.add(content[at - 29 : at - 10].decode())  # the 19 characters before `","kind":"`
     if not needed <= briefed or not all(name in places or _is_briefing(folder, name) for name, _ in found):
         return False
     for name, place in found:
@@ -301,7 +326,7 @@ def _intact(file: io.FileIO, size: int, places: list[_Place]) -> list[_Place]:
     places.sort()
     if size <= _WHOLE_BYTES:
         content = memoryview(file.read(size))
-        return [p for p in places if p.end <= size and hashlib.sha256(content[p.offset : p.end]).hexdigest() == p.sha256]
+        return [p for p in places if hashlib.sha256(content[p[0] : p[0] + p[1]]).hexdigest() == p[2]]
     return [place for place in places if place.end <= size and _digest(file, place.offset, place.length) == place.sha256]
 
 
