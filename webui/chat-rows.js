@@ -22,7 +22,7 @@ export function row(args) {
   const drawn = { handover_to_specialist: handover, handover_reply: reply, request_full_history: history }[tool](who, args.kvps, content);
   const lines = Object.entries(drawn.lines).filter(([, value]) => value !== "" && value !== undefined && value !== null);
   return {
-    heading: (place ? `${place}: ` : "") + drawn.heading,
+    heading: [persona ? `${persona} (${place})` : place, drawn.heading].filter(Boolean).join(": "),
     code: drawn.code,
     displayKvps: Object.fromEntries(lines.map(([key, value]) => [key, harmless(value)])),
     handover: ID.exec(drawn.id || content)?.[0] || "",
@@ -39,7 +39,7 @@ function handover(who, asked, content) {
   const verdict = refused ? "refused" : found?.reply?.verdict ? word(found.reply.verdict) : found ? "prepared" : content ? "" : "running";
   return {
     code: "HND",
-    heading: `${who} → ${name}: ${topic}`,
+    heading: `→ ${name}: ${topic}`,
     id: packed.handover_id,
     lines: {
       Handover: `${who} → ${name}` + (packed.hop ? `, hop ${packed.hop}` : ""),
@@ -58,7 +58,7 @@ function reply(who, asked, content) {
   const refused = content.startsWith("ERROR:");
   return {
     code: "HND",
-    heading: `${who} hands back: ${word(asked.verdict)}`,
+    heading: asked.verdict === "accept" ? "takes the handover" : `hands back: ${word(asked.verdict)}`,
     id: "",
     lines: {
       Verdict: [word(asked.verdict), asked.outcome].filter(Boolean).join(", "),
@@ -76,7 +76,7 @@ function history(who, asked, content) {
   const range = asked.query ? `search: ${asked.query}` : asked.turns ? `turns ${asked.turns}` : "all";
   return {
     code: "HND",
-    heading: `${who} reads the full history: ${asked.reason ?? ""}`,
+    heading: `reads the full history: ${asked.reason ?? ""}`,
     id: "",
     lines: { Reads: range, Why: asked.reason, "At most": asked.max_tokens ? `${asked.max_tokens} tokens` : "", Refused: content.startsWith("ERROR:") ? content.slice(7) : "" },
   };

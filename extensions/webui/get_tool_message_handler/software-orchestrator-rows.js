@@ -9,8 +9,18 @@ export default function handoverRows(context) {
 async function draw(args) {
   const { handover, heading, code, displayKvps } = row(args);
   const result = await drawMessageToolSimple({ ...args, heading, code, displayKvps });
+  colour();
   if (handover) link(result?.element, handover);
   return result;
+}
+
+/** The colour of our badge in the host's two themes. */
+function colour() {
+  if (document.getElementById("software-orchestrator-rows")) return;
+  const style = document.createElement("style");
+  style.id = "software-orchestrator-rows";
+  style.textContent = ".process-group .HND { --step-accent: #c79bff } .light-mode .process-group .HND { --step-accent: #6f35b8 }";
+  document.head.append(style);
 }
 
 /** One button on the row, also when the row is drawn again. */
