@@ -121,8 +121,9 @@ def groups() -> tuple[dict[str, Any], ...]:
 
 
 def _flowing(comment: list[str]) -> str:
-    """Comment lines as paragraphs: a line break stays only where the next line is indented."""
-    return re.sub(r"\n(?=\S)", " ", "\n".join(comment))
+    """Comment lines as paragraphs: a line that goes on is joined, an indented `name   meaning` becomes `• name: meaning`."""
+    joined = re.sub(r"\n(?=\S| {6,})\s*", " ", "\n".join(comment))
+    return re.sub(r"^ +(\w+) {2,}", r"• \1: ", joined, flags=re.MULTILINE)
 
 
 def _field(key: str, help_text: str) -> dict[str, Any]:

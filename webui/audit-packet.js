@@ -1,5 +1,5 @@
 // A packet as sections of the page: {title, text} | {title, items: [text]} | {title, columns, rows: [[text]]}. Empty ones are left out.
-import { agent, duration, moment, number, plain, word } from "./words.js";
+import { agent, duration, moment, number, plain, plural, word } from "./words.js";
 
 /** What was handed over. `found` is the handler's packet. */
 export function packetSections(found) {
@@ -52,7 +52,7 @@ export function travelSections(found) {
       `${number(tokens.asked)} asked to travel${counted}`,
       `${number(tokens.delivered)} delivered, limit ${number(tokens.limit)}`,
       `${number(tokens.left_out)} left out`,
-      `${number(turns)} recent turns`,
+      plural(turns, "recent turn"),
     ]),
     items("Left out", found.omitted),
     table("Full history read", ["time", "why", "range", "tokens"], reads, (r) => [

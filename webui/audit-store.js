@@ -31,8 +31,8 @@ const model = {
   briefing: null,
   verified: null,
   metrics: null,
-  // What a link in the chat wants to see first: {chain, handover}.
-  wanted: null,
+  // The handover that a link in the chat wants to see first.
+  wanted: "",
   watcher: null,
 
   async onOpen(element) {
@@ -45,9 +45,11 @@ const model = {
     this.watcher.observe(element);
     await this.load();
     const wanted = this.wanted;
-    this.wanted = null;
-    if (wanted) await this.choose(this.chains.find((chain) => chain.chain === wanted.chain) || wanted, wanted.handover);
+    this.wanted = "";
+    const chain = wanted && this.chains.find((item) => item.ids.includes(wanted));
+    if (chain) await this.choose(chain, wanted);
     else document.getElementById("so-search")?.focus();
+    if (wanted && !chain) complain(new Error(`${wanted} is in no project that Agent Zero lists`), "Handover not found");
   },
 
   cleanup() {
@@ -234,8 +236,8 @@ const model = {
   },
 
   /** Opens the page at one handover; what a link in the chat calls. */
-  async openAt(chain, handover) {
-    this.wanted = { chain, handover };
+  async openAt(handover) {
+    this.wanted = handover;
     await globalThis.openModal?.("/plugins/software_orchestrator/webui/main.html");
   },
 };
