@@ -635,6 +635,8 @@ class _Fill:
         return thought_mark(number, int(len(self.message(number).thoughts) * _WEIGHT) + 1)
 
     def result(self) -> Compacted:
+        if self.room < 0:  # not even the one mark fits
+            return Compacted("", 0, (), (), ((self.first, self.last),), ())
         parts: list[str] = []
         left: list[tuple[int, int]] = []
         shown, expected = sorted(self.blocks), self.first

@@ -88,7 +88,7 @@ TRIED: Final = _any(
 )  # fmt: skip
 SAID_DECIDED: Final = _any(
     r"^\W*decision(?: \d+)?\s*:", r"^\W*(?:decided|agreed)\b",
-    r"\b(?:we|i)(?:['’]ve| have) (?:decided|agreed|settled|chosen)\b",
+    r"\b(?:we|i)(?:['’]ve| have)? (?:decided|agreed|settled|chosen|chose)\b",
     r"^\W*(?:entscheidung|décision|decisión|决定|決定)\s*[:：]",
 )  # fmt: skip
 SAID_REJECTED: Final = _any(r"^\W*(?:rejected|ruled out|verworfen|rejeté|descartado)\s*:", r"^\W*we ruled out\b")

@@ -114,6 +114,8 @@ def append(path: Path, line: bytes, limit_bytes: int) -> State:
     """
     with open_append(path) as file:
         size = os.fstat(file.fileno()).st_size
+        if size == 0:
+            os.fchmod(file.fileno(), 0o600)
         torn = b"" if size == 0 or os.pread(file.fileno(), 1, size - 1) == b"\n" else b"\n"
         if size + len(line) <= limit_bytes:
             file.write(torn + line)
