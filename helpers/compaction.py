@@ -121,9 +121,7 @@ def compact(
     return fill.result()
 
 
-def page_of_turn(
-    transcript: Transcript, number: int, part: int, parts: int, *, limit_tokens: int, counter: Counts
-) -> Compacted:
+def page_of_turn(transcript: Transcript, number: int, part: int, parts: int, *, limit_tokens: int, counter: Counts) -> Compacted:
     """One of `parts` equal pieces of a turn that is too long for one answer; `part` counts from 1."""
     message = transcript[number - 1]
     text = visible(without_blobs(message.text))
@@ -244,9 +242,11 @@ class _Fill:
     chosen, and `settle` counts the real ones. Blocks stand in the order in which they were chosen.
     """
 
-    def __init__(self, transcript: Transcript, first: int, last: int, limit: int, counter: Counts, focus: Mapping[int, float]) -> None:
+    def __init__(
+        self, transcript: Transcript, first: int, last: int, limit: int, counter: Counts, focus: Mapping[int, float]
+    ) -> None:
         self.focus = focus
-        self.transcript, self.records, self.index = transcript, transcript.records, transcript.index
+        self.transcript, self.records, self.index = transcript, transcript.records, transcript.at_a_glance
         self.first, self.last, self.limit = first, last, limit
         self._count = _careful(counter.count)
         self.mark_tokens = self._count(gap_mark(max(last - 3, 1), max(last, 2), 12_345))
@@ -363,7 +363,9 @@ class _Fill:
             return True
         for number in (first, last):
             size = sizes[number - 1]
-            if size * self.tokens_a_char > most and (size < HUGE_CHARS or len(self.message(number).text) * self.tokens_a_char > most):
+            if size * self.tokens_a_char > most and (
+                size < HUGE_CHARS or len(self.message(number).text) * self.tokens_a_char > most
+            ):
                 return False
         return True
 
@@ -451,7 +453,13 @@ class _Fill:
             unit = (other, number) if other and other < number else (number,)
             total += self._verbatim(unit)
             seen += sum([self.index.sizes[each - 1] for each in unit])
-            hopeless = size > 5 * self.limit and seen > 20_000 and seen * 12 > size and total * size > 3 * seen * self.limit and not self._blobs
+            hopeless = (
+                size > 5 * self.limit
+                and seen > 20_000
+                and seen * 12 > size
+                and total * size > 3 * seen * self.limit
+                and not self._blobs
+            )
             if total > self.limit or hopeless:
                 for shown in (self.blocks, self.cost, self.seen, self.thoughts):
                     shown.clear()
@@ -627,6 +635,8 @@ class _Fill:
         return thought_mark(number, int(len(self.message(number).thoughts) * _WEIGHT) + 1)
 
     def result(self) -> Compacted:
+        if self.room < 0:  # not even the one mark fits
+            return Compacted("", 0, (), (), ((self.first, self.last),), ())
         parts: list[str] = []
         left: list[tuple[int, int]] = []
         shown, expected = sorted(self.blocks), self.first

@@ -82,7 +82,12 @@ def chosen(turns: tuple[int, int] | None, total: int) -> tuple[tuple[int, int], 
 
 
 def _ranged(
-    transcript: Transcript, request: HistoryRequest, turns: tuple[int, int], counter: Counts, title: str, warnings: tuple[str, ...]
+    transcript: Transcript,
+    request: HistoryRequest,
+    turns: tuple[int, int],
+    counter: Counts,
+    title: str,
+    warnings: tuple[str, ...],
 ) -> HistoryAnswer:
     pages = parts_of(transcript, turns, request.max_tokens)
     total, part = len(transcript), request.part
@@ -169,7 +174,7 @@ def parts_of(transcript: Transcript, turns: tuple[int, int], limit_tokens: int) 
 
 def _units(transcript: Transcript, turns: tuple[int, int]) -> Iterator[tuple[int, int, float]]:
     """(first turn, last turn, tokens by length) of calls with their results, and of single turns."""
-    kinds, number = transcript.index.kinds, turns[0]
+    kinds, number = transcript.at_a_glance.kinds, turns[0]
     while number <= turns[1]:
         last = number
         if kinds[number - 1] == ASSISTANT and number < turns[1] and kinds[number] == TOOL:
@@ -179,7 +184,7 @@ def _units(transcript: Transcript, turns: tuple[int, int]) -> Iterator[tuple[int
 
 
 def _weight(transcript: Transcript, number: int) -> float:
-    record, size = transcript.records[number - 1], transcript.index.sizes[number - 1]
+    record, size = transcript.records[number - 1], transcript.at_a_glance.sizes[number - 1]
     sample = record if isinstance(record, bytes) else record["content"]
     if isinstance(sample, bytes):
         dense = 1.0 if sample.isascii() else 2.0
@@ -203,7 +208,12 @@ def _big(transcript: Transcript, first: int, last: int, room: float) -> Iterator
 
 
 def _searched(
-    transcript: Transcript, request: HistoryRequest, turns: tuple[int, int], counter: Counts, title: str, warnings: tuple[str, ...]
+    transcript: Transcript,
+    request: HistoryRequest,
+    turns: tuple[int, int],
+    counter: Counts,
+    title: str,
+    warnings: tuple[str, ...],
 ) -> HistoryAnswer:
     found = search(transcript, request.words, request.phrases, turns)
     wanted = visible(" ".join([*request.words, *(f'"{phrase}"' for phrase in request.phrases)]))[:120]
@@ -259,9 +269,13 @@ def search(
         if any(counts):
             at = min(folded.find(needle) for needle, count in zip(needles, counts, strict=True) if count)
             hits.append((number, counts, at / max(1, len(folded))))
-    rare = [math.log(1 + (last - first + 1) / max(1, sum(1 for _, counts, _ in hits if counts[at]))) for at in range(len(needles))]
-    kinds = transcript.index.kinds
-    matches = [Match(number, _score(counts, rare, len(phrases), kinds[number - 1] == USER), place) for number, counts, place in hits]
+    rare = [
+        math.log(1 + (last - first + 1) / max(1, sum(1 for _, counts, _ in hits if counts[at]))) for at in range(len(needles))
+    ]
+    kinds = transcript.at_a_glance.kinds
+    matches = [
+        Match(number, _score(counts, rare, len(phrases), kinds[number - 1] == USER), place) for number, counts, place in hits
+    ]
     return tuple(sorted(matches, key=lambda match: (-match.score, match.number)))
 
 

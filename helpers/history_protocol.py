@@ -1,9 +1,9 @@
 """A specialist asks for more than its package: who may see what, the answer, and the record that it was asked.
 
-    args -> history_request.parse   every problem of the call at once
-         -> scope_of                superiors up to the handover, earlier legs, the person since
-         -> history.answer          range, search or parts, within the cap
-         -> note_history            `history_read`: who, why, which turns, how many tokens
+args -> history_request.parse   every problem of the call at once
+     -> scope_of                superiors up to the handover, earlier legs, the person since
+     -> history.answer          range, search or parts, within the cap
+     -> note_history            `history_read`: who, why, which turns, how many tokens
 """
 
 from __future__ import annotations

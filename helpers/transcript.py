@@ -104,8 +104,8 @@ class Transcript(Sequence[Message]):
         return (read(record, number, self.resolve) for number, record in enumerate(self.records, 1))
 
     @property
-    def index(self) -> Index:
-        """Made at the first look, once."""
+    def at_a_glance(self) -> Index:
+        """Kinds, sizes and tell-tale words of all messages; made at the first look, once."""
         if self._index is None:
             self._index = index_of(self.records)
         return self._index
@@ -141,9 +141,11 @@ def person_tells(text: str) -> bool:
 
 _AGENT_TELLS: Final = ("ecision", "ecided", "ejected:", "uled out", "greed", "ntschied", "决定", "決定")
 _PERSON_TELLS: Final = (
-    "decid", "decision", "n't ask", "’t ask", "not ask", "rather not", "must", "never", "approved", "n't change", "not change", "n't touch", "not touch",
-    "a legal no", "can't stand", "off the table", "acceptance", "at least", "at most", "deadline", "agreed", "entschied", "entscheid", "muss ", "auf keinen", "nicht",
-    "décid", "jamais", "il faut", "decid", "nunca", "debe ", "deve ", "нельзя", "решили", "только", "决定", "決定", "必须", "必須", "不要", "禁止", "别再", "ต้อง", "ห้าม", "อย่า", "เท่านั้น",
+    "decid", "decision", "n't ask", "’t ask", "not ask", "rather not", "must", "never", "approved", "n't change",
+    "not change", "n't touch", "not touch", "a legal no", "can't stand", "off the table", "acceptance", "at least",
+    "at most", "deadline", "agreed", "entschied", "entscheid", "muss ", "auf keinen", "nicht", "décid", "jamais", "il faut",
+    "decid", "nunca", "debe ", "deve ", "нельзя", "решили", "только", "决定", "決定", "必须", "必須", "不要", "禁止",
+    "别再", "ต้อง", "ห้าม", "อย่า", "เท่านั้น",
 )  # fmt: skip
 
 
@@ -206,7 +208,9 @@ def record_of_line(line: bytes) -> Record:
     return {**record, "agent": head.agent, "handover": head.handover, "time": head.time}
 
 
-def from_lines(lines: Iterable[bytes], source: str = "", *, keep: Callable[[bytes], bool] | None = None, resolve: Resolve | None = None) -> Transcript:
+def from_lines(
+    lines: Iterable[bytes], source: str = "", *, keep: Callable[[bytes], bool] | None = None, resolve: Resolve | None = None
+) -> Transcript:
     """Lines of our own log; `keep` chooses by a line's head. Nothing is decoded yet; a torn line becomes a note at its place."""
     return Transcript((line for line in lines if line.strip() and (keep is None or keep(line))), source, resolve=resolve)
 
@@ -216,14 +220,14 @@ def from_lines(lines: Iterable[bytes], source: str = "", *, keep: Callable[[byte
 
 def read(stored: Record | bytes, number: int, resolve: Resolve | None = None) -> Message:
     """One stored record as a message; an unknown shape is told as its JSON, never dropped."""
-    record = record_of_line(stored) if type(stored) is bytes else stored
+    record = record_of_line(stored) if isinstance(stored, bytes) else stored
     if record["ai"]:
         return _read_agent(record, number)
     content = record["content"]
     if type(content) is dict and type(result := content.get("tool_result")) is str:  # the usual case, kept short
         tool, file = content.get("tool_name", ""), content.get("file", "")
-        kept, key = record.get("kept", "verbatim"), record.get("id", "")
-        return Message(number, "tool", result, speaker_of(record), tool, "", kept, key, file)
+        kept: Kept = record.get("kept", "verbatim")
+        return Message(number, "tool", result, speaker_of(record), tool, "", kept, record.get("id", ""), file)
     kind, text = _kind_and_text(record)
     if kind == USER:
         return Message(number, "user", text, kept=record.get("kept", "verbatim"), id=record.get("id", ""))
@@ -371,13 +375,18 @@ def call_in_words(args: Any) -> str:
 # --- parsers
 
 
-def from_history(history: Mapping[str, Any], source: str = "", *, agent: int | None = None) -> Transcript:
+def history_records(history: Mapping[str, Any], agent: int | None = None) -> list[Record]:
     """One agent's history as the host serialises it: bulks, topics, the current topic; what it replaced is marked `summary`."""
     if not isinstance(history, Mapping) or not isinstance(history.get("current"), Mapping):
         raise not_a_chat("history has no current topic")
     parts = [*_list(history, "bulks"), *_list(history, "topics"), history["current"]]
     records = [record for part in parts for record in _walk(part)]
-    return Transcript([{**record, "agent": agent} for record in records] if agent else records, source)
+    return [{**record, "agent": agent} for record in records] if agent else records
+
+
+def from_history(history: Mapping[str, Any], source: str = "", *, agent: int | None = None) -> Transcript:
+    """One agent's history as a transcript; see `history_records`."""
+    return Transcript(history_records(history, agent), source)
 
 
 def _walk(part: Any) -> Iterator[Record]:
@@ -413,8 +422,8 @@ def from_chat(chat: Any, agent: int = 0) -> Transcript:
     if found is None:
         numbers = ", ".join(str(each.get("number")) for each in chat["agents"] if isinstance(each, Mapping))
         raise not_a_chat(f"no agent {agent}; agents: {numbers or 'none'}")
-    plain = from_history(_history_of(found), str(chat.get("id", "")), agent=agent or None)
-    return Transcript(_complete(plain.records, log_records(chat.get("log"), agent)), plain.source)
+    records = history_records(_history_of(found), agent or None)
+    return Transcript(_complete(records, log_records(chat.get("log"), agent)), str(chat.get("id", "")))
 
 
 def _history_of(agent: Mapping[str, Any]) -> Mapping[str, Any]:

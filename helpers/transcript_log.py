@@ -23,9 +23,9 @@ from usr.plugins.software_orchestrator.helpers.transcript import (
     Record,
     Resolve,
     Transcript,
-    from_history,
     from_lines,
     head_of,
+    history_records,
     read,
 )
 
@@ -114,6 +114,8 @@ def append(path: Path, line: bytes, limit_bytes: int) -> State:
     """
     with open_append(path) as file:
         size = os.fstat(file.fileno()).st_size
+        if size == 0:
+            os.fchmod(file.fileno(), 0o600)
         torn = b"" if size == 0 or os.pread(file.fileno(), 1, size - 1) == b"\n" else b"\n"
         if size + len(line) <= limit_bytes:
             file.write(torn + line)
@@ -137,16 +139,15 @@ def keep(path: Path, line: Callable[[], bytes], seed: Callable[[], Iterable[byte
 
 def seed_lines(histories: Iterable[tuple[Mapping[str, Any], Source]], mask: Mask) -> Iterator[bytes]:
     """The lines of all that the agents' histories still hold, superiors first; what the host summarised is marked so."""
-    records = [(record, source) for history, source in histories for record in from_history(history).records]
+    records = [(record, source) for history, source in histories for record in history_records(history)]
     if any(_is_summary(record) for record, _ in records):
         yield _note("[the log was begun when the host had forgotten parts of this chat; summaries stand in their places]")
     for record, source in records:
-        if isinstance(record, Mapping):
-            yield line_of(record, source, BEFORE_THE_LOG, mask)
+        yield line_of(record, source, BEFORE_THE_LOG, mask)
 
 
-def _is_summary(record: Record | bytes) -> bool:
-    return isinstance(record, Mapping) and isinstance(record["content"], Mapping) and "messages_summary" in record["content"]
+def _is_summary(record: Record) -> bool:
+    return isinstance(record["content"], Mapping) and "messages_summary" in record["content"]
 
 
 def _note(words: str) -> bytes:

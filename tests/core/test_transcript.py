@@ -1,0 +1,190 @@
+"""Reading a chat as numbered messages, and what it says in its own words."""
+
+import json
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from usr.plugins.software_orchestrator.helpers.errors import RequestError
+from usr.plugins.software_orchestrator.helpers.extract import extract, sentences
+from usr.plugins.software_orchestrator.helpers.transcript import Transcript, decode_agent, from_chat, from_history, recent_turns
+
+CHATS = Path(__file__).resolve().parents[1] / "data" / "chats"
+
+
+def chat(name: str) -> dict:
+    return json.loads((CHATS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def person(text: str) -> dict:
+    return {"id": "p", "ai": False, "content": {"user_message": text}}
+
+
+def said(text: str, thoughts: str = "hm") -> dict:
+    answer = {"thoughts": [thoughts], "headline": "h", "tool_name": "response", "tool_args": {"text": text}}
+    return {"id": "a", "ai": True, "content": json.dumps(answer, ensure_ascii=False)}
+
+
+def called(tool: str, **args: object) -> dict:
+    return {"id": "c", "ai": True, "content": json.dumps({"thoughts": ["t"], "tool_name": tool, "tool_args": args})}
+
+
+def result(text: str, tool: str = "code") -> dict:
+    return {"id": "r", "ai": False, "content": {"tool_name": tool, "tool_result": text}}
+
+
+def test_a_response_is_speech_and_a_call_is_told_in_words_with_thoughts_apart() -> None:
+    speech = Transcript([said("Understood.", "private")])[0]
+    call = Transcript([called("text_editor:write", path="/x", content="a\nb")])[0]
+
+    assert (speech.text, speech.tool, speech.thoughts) == ("Understood.", "", "private")
+    assert (call.tool, call.text) == ("text_editor:write", "path: /x\ncontent:\na\nb")
+
+
+def test_what_a_model_misformatted_is_kept_as_it_stands() -> None:
+    assert decode_agent("plain words {not json") == ("plain words {not json", "", "")
+    assert decode_agent('[1, 2, "x"]')[0] == '[1, 2, "x"]'
+    assert decode_agent('{"tool_name": "response", "tool_args": {"text": "hi"}} trailing')[0].endswith("trailing")
+
+
+def test_a_summary_of_the_host_is_marked_and_the_log_gives_back_what_it_replaced() -> None:
+    messages = list(from_chat(chat("orders-bugfix")))
+
+    summary = next(message for message in messages if message.role == "summary")
+    after = messages[summary.number : summary.number + 2]
+    assert summary.kept == "summary"
+    assert [message.role for message in after] == ["assistant", "tool"]
+    assert after[1].kept == "shortened"
+    assert "worker.log" in after[0].text
+    assert messages[8].text == "Go on with part 2 of the log."
+
+
+def test_numbers_count_from_one_and_nothing_given_is_changed() -> None:
+    source = chat("orders-bugfix")
+    before = json.dumps(source)
+
+    messages = list(from_chat(source))
+
+    assert [message.number for message in messages] == list(range(1, len(messages) + 1))
+    assert json.dumps(source) == before
+
+
+def test_bulks_and_topic_summaries_are_walked_in_order() -> None:
+    topic = {"_cls": "Topic", "summary": "", "messages": [person("in a bulk")]}
+    gone = {"_cls": "Topic", "summary": "all that is left", "messages": []}
+    history = {"bulks": [{"summary": "s", "records": [topic, gone]}], "topics": [], "current": {"messages": [said("now")]}}
+
+    messages = list(from_history(history))
+
+    assert [(message.role, message.text) for message in messages] == [
+        ("user", "in a bulk"),
+        ("summary", "all that is left"),
+        ("assistant", "now"),
+    ]
+
+
+def test_an_image_message_is_told_by_its_preview_and_its_data() -> None:
+    parts = [{"type": "text", "text": "look"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]
+    record = {"id": "", "ai": False, "content": {"raw_content": parts, "preview": "<image>"}}
+
+    message = Transcript([record])[0]
+
+    assert message.text == "<image>\nlook\ndata:image/png;base64,AAAA"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [None, [], "chat", {"agents": "x"}, {"agents": []}, {"agents": [{"number": 0, "history": '{"bulks": [], "topi'}]}]
+    + [{"agents": [{"number": 0, "history": "[]"}]}, {"agents": [{"number": 0, "history": {"bulks": 5, "current": {}}}]}],
+)
+def test_what_is_no_chat_is_an_error_that_says_what_is_allowed(wrong: object) -> None:
+    with pytest.raises(RequestError) as caught:
+        from_chat(wrong)
+
+    assert caught.value.code == "bad_value"
+    assert "chat.json" in str(caught.value)
+
+
+def test_recent_turns_are_what_a_person_would_read() -> None:
+    records = [
+        person("Go"),
+        called("code", runtime="python"),
+        result("line one\n" + "x" * 500),
+        said(""),
+        person("  "),
+        said("Done."),
+    ]
+
+    turns = recent_turns(Transcript(records), 3)
+
+    assert [turn.role for turn in turns] == ["user", "tool", "assistant"]
+    assert turns[1].text == "code: line one [+501 characters left out]"
+    assert recent_turns(Transcript(records), 0) == ()
+
+
+def test_the_landing_page_chat_says_what_was_decided_declined_and_ruled_out() -> None:
+    found = extract(from_chat(chat("landing-page")))
+
+    decided = "\n".join(found.decisions)
+    assert found.first_request.startswith("We need a landing page for Acme Analytics.")
+    assert "CSS grid, no framework. Why: Bootstrap bundle was 180 kB over budget." in decided
+    assert "'See what your customers do next.' Don't change it, legal approved it." in decided
+    assert "Page weight budget is 150 kB" in decided
+    assert {decline.field for decline in found.declines} == {"carousels", "prices", "phone_number"}
+    assert found.rejected == ("We tried Bootstrap last year and the bundle was too big.",)
+
+
+def test_rejected_ways_and_acceptance_are_found_in_the_orders_chat() -> None:
+    found = extract(from_chat(chat("orders-bugfix")))
+
+    assert found.decisions == ("Do not touch the billing service.",)
+    assert found.rejected == ("Rejected: a unique index on (customer, ts), because two real orders can share a second.",)
+    assert found.acceptance == ("Acceptance: 8 writers, 10 000 orders, no duplicates, no lost order.",)
+
+
+@pytest.mark.parametrize(
+    ("words", "field"),
+    [
+        ("Don't ask me again about the budget.", "budget"),
+        ("I'd rather not say my age.", "age"),
+        ("Bitte frag mich nicht nach dem Umsatz.", "declined_1"),
+        ("别再问价格了。", "declined_1"),
+        ("อย่าถามเรื่องราคาอีก", "declined_1"),
+        ("Prefiero no dar mi teléfono.", "declined_1"),
+    ],
+)
+def test_a_decline_is_heard_in_other_languages(words: str, field: str) -> None:
+    declines = extract(Transcript([person("Build it."), person(words)])).declines
+
+    assert [(decline.field, decline.verbatim) for decline in declines] == [(field, words)]
+
+
+@pytest.mark.parametrize(
+    "words", ["What must be done next?", "Thanks, that looks good.", "I do not know yet.", "I have no idea what is left."]
+)
+def test_ordinary_talk_is_no_decision(words: str) -> None:
+    found = extract(Transcript([person("Build it."), person(words)]))
+
+    assert (found.decisions, found.declines, found.rejected) == ((), (), ())
+
+
+def test_a_greeting_is_not_the_first_request() -> None:
+    assert extract(Transcript([person("Hello there!"), person("Fix the login.")])).first_request == "Fix the login."
+
+
+def test_a_list_number_does_not_end_a_sentence() -> None:
+    assert sentences("Do this: 2. write tests. Then stop.") == ["Do this: 2. write tests.", "Then stop."]
+
+
+def test_100_000_messages_cost_less_than_10_megabytes_beside_the_input() -> None:
+    records = [person("word") if at % 2 else result("word") for at in range(100_000)]
+    tracemalloc.start()
+
+    transcript = Transcript(records)
+    glance = transcript.at_a_glance
+    cost = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert len(glance.kinds) == 100_000
+    assert cost < 10_000_000

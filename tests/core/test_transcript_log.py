@@ -1,0 +1,230 @@
+"""The log beside the chat: every message once, masked, at a cost that does not grow; readable whatever happened to it."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from usr.plugins.software_orchestrator.helpers import transcript_log
+from usr.plugins.software_orchestrator.helpers.errors import RecordError
+from usr.plugins.software_orchestrator.helpers.history import Scope, visible_line
+from usr.plugins.software_orchestrator.helpers.masking import redact
+from usr.plugins.software_orchestrator.helpers.transcript import HEAD_LENGTH, head_of, line_head
+from usr.plugins.software_orchestrator.helpers.transcript_log import Source, append, keep, line_of, open_log, seed_lines
+
+NOW = "2026-06-05T14:03:07.123456Z"
+MB = 1_000_000
+
+
+def person(text: str) -> dict:
+    return {"id": "p1", "ai": False, "content": {"user_message": text}}
+
+
+def said(text: str) -> dict:
+    return {
+        "id": "a1",
+        "ai": True,
+        "content": json.dumps({"thoughts": ["t"], "tool_name": "response", "tool_args": {"text": text}}),
+    }
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / transcript_log.NAME
+
+
+def written(log: Path, *records: dict, source: Source = Source(), at: str = NOW) -> None:  # noqa: B008 - a frozen value
+    for record in records:
+        append(log, line_of(record, source, at, redact), MB)
+
+
+def test_messages_come_back_as_they_were_with_who_said_them(log: Path) -> None:
+    written(log, person("Hello"), said("Hi"), source=Source(1, "frontend_designer", "ho-0123456789abcdef"))
+
+    messages = list(open_log(log))
+
+    assert [(message.role, message.text) for message in messages] == [("user", "Hello"), ("assistant", "Hi")]
+    assert messages[1].speaker == "frontend_designer (A1)"
+    assert messages[1].thoughts == "t"
+
+
+def test_a_head_has_a_fixed_length_and_says_whose_line_it_is(log: Path) -> None:
+    written(log, said("We decided: no framework."), source=Source(2, "x", "ho-0123456789abcdef"))
+    line = log.read_bytes()
+
+    head = line_head(line)
+
+    assert len(head_of("user", False, 0, 5, "", NOW)) == HEAD_LENGTH
+    assert (head.kind, head.agent, head.handover, head.time) == (1, 2, "ho-0123456789abcdef", NOW)
+    assert open_log(log).at_a_glance.tells == b"\x01"
+
+
+def test_secrets_never_reach_the_log_and_a_failing_mask_stops_the_write(log: Path) -> None:
+    def failing(text: str) -> str:
+        raise RuntimeError("no secrets manager")
+
+    written(log, person("my key is sk-proj-abcdefghijklmnop1234"))
+    with pytest.raises(RuntimeError):
+        append(log, line_of(person("x"), Source(), NOW, failing), MB)
+
+    assert b"abcdefghijklmnop" not in log.read_bytes()
+    assert len(list(open_log(log))) == 1
+
+
+def test_lone_surrogates_are_repaired_before_they_are_written(log: Path) -> None:
+    written(log, person("\ud83c\udf78 \ud83c"))
+
+    assert open_log(log)[0].text == "\U0001f378 \ufffd"
+
+
+def test_line_ends_of_every_kind_stay_inside_one_line(log: Path) -> None:
+    written(log, person("a\u2028b\nc\x0bd"), person("next"))
+
+    assert [message.text for message in open_log(log)] == ["a\u2028b\nc\x0bd", "next"]
+
+
+def test_a_torn_line_is_ended_and_told_and_the_others_are_read(log: Path) -> None:
+    written(log, person("one"))
+    with log.open("ab") as file:
+        file.write(b'{"head":"U0000000')
+    written(log, person("two"))
+
+    messages = list(open_log(log))
+
+    assert [message.text for message in messages] == ["one", "[one damaged line of the transcript log]", "two"]
+
+
+def test_a_full_log_says_so_once_and_stays_below_its_limit(log: Path) -> None:
+    line = line_of(person("word " * 100), Source(), NOW, redact)
+
+    states = [append(log, line, 5000) for _ in range(40)]
+
+    assert states[0] == "written"
+    assert states[-1] == "full"
+    assert log.stat().st_size < 5600
+    assert [message.role for message in open_log(log)].count("note") == 1
+    assert "later messages are missing here" in open_log(log)[-1].text
+
+
+def test_appending_costs_the_same_at_any_size(log: Path) -> None:
+    line = line_of(person("word"), Source(), NOW, redact)
+
+    def cost(rounds: int = 200) -> float:
+        begin = time.process_time()
+        for _ in range(rounds):
+            append(log, line, 10**9)
+        return time.process_time() - begin
+
+    small = min(cost() for _ in range(3))
+    with log.open("ab") as file:
+        file.write(line * (20 * MB // len(line)))
+    large = min(cost() for _ in range(3))
+
+    assert large < small * 3 + 0.01
+
+
+def test_a_link_in_place_of_the_log_is_refused(log: Path, tmp_path: Path) -> None:
+    target = tmp_path / "elsewhere"
+    target.write_text("")
+    log.symlink_to(target)
+
+    with pytest.raises((RecordError, OSError)):
+        append(log, b"x\n", MB)
+    assert target.read_text() == ""
+
+
+# big results
+
+
+def big(tmp_path: Path, text: str) -> tuple[dict, Source]:
+    folder = tmp_path / "messages"
+    folder.mkdir(exist_ok=True)
+    (folder / "1.txt").write_text(text)
+    content = {"tool_name": "code", "tool_result": text, "file": str(folder / "1.txt")}
+    return {"id": "r1", "ai": False, "content": content}, Source(messages=folder)
+
+
+def test_a_big_result_is_referred_to_not_copied_and_read_again(log: Path, tmp_path: Path) -> None:
+    record, source = big(tmp_path, "row of data\n" * 500)
+    written(log, record, source=source)
+
+    found = open_log(log, messages=tmp_path / "messages")
+
+    assert log.stat().st_size < 1000
+    assert found[0].text == "row of data\n" * 500
+    assert found.at_a_glance.sizes[0] == 6000
+
+
+@pytest.mark.parametrize(
+    ("change", "why"), [("delete", "its file is gone"), ("replace", "its file was replaced"), ("link", "its file is gone")]
+)
+def test_a_result_whose_file_is_gone_or_another_says_so(log: Path, tmp_path: Path, change: str, why: str) -> None:
+    record, source = big(tmp_path, "row of data\n" * 500)
+    written(log, record, source=source)
+    file = tmp_path / "messages" / "1.txt"
+    file.unlink()
+    if change == "replace":
+        file.write_text("another result")
+    if change == "link":
+        file.symlink_to("/etc/hostname")
+
+    text = open_log(log, messages=tmp_path / "messages")[0].text
+
+    assert why in text
+    assert text.startswith("row of data")
+    assert "6,000 characters were kept in messages/1.txt" in text
+
+
+def test_a_big_result_is_masked_when_it_is_read(log: Path, tmp_path: Path) -> None:
+    record, source = big(tmp_path, "key sk-proj-abcdefghijklmnop1234 here\n" * 50)
+    written(log, record, source=source)
+
+    assert "abcdefghijklmnop" not in open_log(log, messages=tmp_path / "messages", mask=redact)[0].text
+
+
+# joining late, choosing
+
+
+def test_joining_late_writes_what_the_host_still_holds_and_marks_its_summaries(log: Path) -> None:
+    summary = {"id": "s", "ai": False, "content": {"messages_summary": "earlier talk"}}
+    history = {"bulks": [], "topics": [{"messages": [person("first"), summary]}], "current": {"messages": [said("now")]}}
+
+    state = keep(log, lambda: b"never asked for", lambda: seed_lines([(history, Source())], redact), MB)
+
+    assert state == "written"
+    assert [(message.role, message.kept) for message in open_log(log)] == [
+        ("note", "verbatim"),
+        ("user", "verbatim"),
+        ("summary", "summary"),
+        ("assistant", "verbatim"),
+    ]
+    keep(log, lambda: line_of(person("later"), Source(), NOW, redact), lambda: pytest.fail("seeded twice"), MB)
+    assert open_log(log)[-1].text == "later"
+
+
+def test_lines_are_chosen_by_their_head_without_decoding(log: Path) -> None:
+    written(log, person("orchestrator"), at="2026-06-05T13:00:00.000000Z")
+    written(log, said("my own run"), source=Source(1, "x", "ho-2222222222222222"))
+    written(log, person("since then"), at="2026-06-05T15:00:00.000000Z")
+    scope = Scope(1, "ho-2222222222222222", "2026-06-05T14:00:00.000000Z")
+
+    found = open_log(log, keep=visible_line(scope))
+
+    assert [message.text for message in found] == ["orchestrator", "since then"]
+    assert all(isinstance(record, bytes) for record in found.records)
+
+
+def test_no_log_is_no_error_and_forgetting_twice_is_none(log: Path) -> None:
+    assert open_log(log) is None
+    written(log, person("x"))
+    transcript_log.forget(log)
+    transcript_log.forget(log)
+    assert not log.exists()
+
+
+def test_the_log_belongs_to_the_person_alone(log: Path) -> None:
+    written(log, person("x"))
+
+    assert os.stat(log).st_mode & 0o077 == 0
