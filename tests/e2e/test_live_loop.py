@@ -550,7 +550,9 @@ def test_the_host_lists_the_plugin_and_the_orchestrator_reads_the_roster() -> No
             "result = {'found': [p.model_dump(mode='json') for p in found], 'config': config}"
         )
         (plugin,) = listed["found"]
-        assert plugin["has_config_screen"] and plugin["has_main_screen"]
+        assert plugin["has_readme"] and plugin["has_license"] and plugin["has_execute_script"]
+        for page, shown in (("main.html", "has_main_screen"), ("config.html", "has_config_screen")):
+            assert plugin[shown] == (live.REPOSITORY / "webui" / page).is_file()
         assert listed["config"]["max_context_tokens"] == 3000
         system = run.requests[0].system
         prompt = system[system.index("### handover_to_specialist") :]
