@@ -329,6 +329,12 @@ def undress(agent: Agent) -> None:
     agent.agent_name = f"A{agent.number}"
 
 
+def save_chat(agent: Agent) -> None:
+    """Write the chat of the agent, and the one the person sees, to the disk now, as the host does after every turn."""
+    for context in {agent.context.id: agent.context, root_context(agent).id: root_context(agent)}.values():
+        persist_chat.save_tmp_chat(context)
+
+
 # speaking to the person
 
 

@@ -25,7 +25,9 @@ from usr.plugins.software_orchestrator.helpers.host import HandoverResponse
 from usr.plugins.software_orchestrator.helpers.ports import Caller, Ports
 from usr.plugins.software_orchestrator.helpers.reply_protocol import Answer, Delivery
 
+OFFERS = "handovers"  # the name of what is offered, among the extras of a prompt
 KEPT_AFTER = ("clarify",)  # a specialist that asked is asked back: it keeps its handover
+LOST = ("cancelled", "failed", "superseded")  # closed by others; any other verdict is the holder's own until its run ends
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,12 +96,11 @@ def _most_refusals(agent: Any) -> int:
         return 3
 
 
-def sweep(at: Desk) -> None:
-    """Before a chain is used again: what no living agent holds is closed as cancelled."""
+def sweep(at: Desk) -> tuple[str, ...]:
+    """Before a chain is used again: what no living agent holds is closed as cancelled. Returns the ids."""
     held = (host.binding(agent) for agent in host.agents_of(host.root_context(at.agent)))
     alive = {each["handover_id"] for each in held if each}
-    if at.caller.project_root:
-        reply_protocol.sweep(alive, at.caller.project_root, *at.rest)
+    return reply_protocol.sweep(alive, at.caller.project_root, *at.rest) if at.caller.project_root else ()
 
 
 async def start(at: Desk, tool: Any, prepared: Prepared) -> HandoverResponse:
@@ -275,6 +276,8 @@ async def before_tool(agent: Any, name: str, args: dict[str, Any]) -> None:
     if host.binding(agent) and name != "handover_reply" and agent.data.get(host.STATE) != "accepted":
         at = desk(agent)
         agent.data[host.STATE] = await asyncio.to_thread(reply_protocol.touch, at.caller.inside, *at.rest)
+    if name in ("call_subordinate", "handover_to_specialist"):
+        agent.loop_data.extras_persistent.pop(OFFERS, None)  # what was offered may have begun with this call
     if name == "call_subordinate" and (found := host.REFERENCE.search(str(args.get("message") or ""))):
         await route(agent, found[1], args)
 
@@ -292,7 +295,9 @@ async def route(agent: Any, handover_id: str, args: dict[str, Any]) -> None:
     stash(agent, handover_id, delivery)
     announce(agent, delivery)
     current = host.current_subordinate(agent)
-    goes_on = not delivery.fresh and current is not None and current.config.profile == profile
+    goes_on = current is not None and (
+        holds(current, handover_id) or (not delivery.fresh and current.config.profile == profile)
+    )
     args.update(profile=profile, reset="false" if goes_on else "true", message=handover_result.reference(handover_id))
     args.pop("agent_profile", None)
     args.pop("agent_id", None)
@@ -300,6 +305,11 @@ async def route(agent: Any, handover_id: str, args: dict[str, Any]) -> None:
         args["context_id"] = child
     else:
         args.pop("context_id", None)
+
+
+def holds(agent: Any, handover_id: str) -> bool:
+    held = host.binding(agent)
+    return held is not None and held["handover_id"] == handover_id
 
 
 def stash(agent: Any, handover_id: str, delivery: Delivery) -> None:
@@ -346,8 +356,12 @@ def take(agent: Any, above: Any, delivery: Delivery) -> None:
     host.dress(agent, delivery.handover.receiver, delivery.title)
 
 
-async def restore(agent: Any) -> None:
-    """Before each prompt: profile and persona of who holds a handover; one that was closed meanwhile is let go."""
+async def restore(agent: Any, *, save: bool = False) -> None:
+    """Before each prompt: profile and persona of who holds a handover; one that was closed meanwhile is let go.
+
+    With `save` the chat is written, because the host does so only after the first turn: a specialist that has the work must
+    not be gone when the host dies before.
+    """
     if host.binding(agent) is None:
         return
     try:
@@ -357,12 +371,14 @@ async def restore(agent: Any) -> None:
         host.release(agent)
         host.tell(agent, "A handover was dropped", error.message)
         return
-    if not found.is_open and found.state not in KEPT_AFTER and agent.data.get(host.STATE) != "closed":
+    if found.state in LOST:
         host.release(agent)
         host.tell(agent, f"{found.id} is closed ({found.state})", "Its specialist goes on without it.")
         return
     specialist = at.settings.roster.find(found.receiver)
     host.dress(agent, specialist.profile, specialist.name)
+    if save:
+        host.save_chat(agent)
 
 
 async def ended(agent: Any, data: dict[str, Any]) -> None:
@@ -372,9 +388,13 @@ async def ended(agent: Any, data: dict[str, Any]) -> None:
         return
     at, identifier = desk(agent), held["handover_id"]
     error = data.get("exception")
-    if isinstance(error, BaseException):
+    if isinstance(error, host.InterventionException):
+        return
+    if isinstance(error, Exception):
         why_ = f"{type(error).__name__}: {error}"
         answer = await asyncio.to_thread(reply_protocol.close, identifier, "failed", why_, *at.rest)
+        data["exception"] = None  # else the host ends the whole line of agents up to the person (HOST fact 14)
+        data["result"] = answer.note
     else:
         found = await asyncio.to_thread(reply_protocol.outcome_of, identifier, *at.rest)
         said = data.get("result")
@@ -417,9 +437,10 @@ async def offers(agent: Any) -> str:
     at = desk(agent)
     if not at.caller.project_root:
         return ""
-    await asyncio.to_thread(sweep, at)
+    gone = await asyncio.to_thread(sweep, at)
+    lost = [f"Cancelled: {identifier}, its specialist is gone; hand over again what is still wanted" for identifier in gone]
     standing = await asyncio.to_thread(reply_protocol.standing, at.caller.project_root, *at.rest)
-    return "\n".join(standing)
+    return "\n".join((*lost, *standing))
 
 
 def roster_lines(agent: Any) -> str:

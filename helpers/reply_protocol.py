@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from usr.plugins.software_orchestrator.helpers import budget, inherit, policy, render
@@ -393,7 +394,7 @@ def standing(project_root: str, caller: Caller, settings: Settings, ports: Ports
     """What waits in this chat: handovers prepared but not started, work that is open, chains that are stopped; a line each."""
     folder = HandoverFolder.open(project_root)
     lines = []
-    for path in folder.ledgers():
+    for path in ledgers_of_chat(folder, caller):
         chain = peek(folder, path.stem, ports)
         if not of_chat(chain, folder, caller):
             continue
@@ -404,7 +405,8 @@ def standing(project_root: str, caller: Caller, settings: Settings, ports: Ports
                 call = start_call(settings.roster.find(handover.receiver), handover.id)
                 lines.append(f"Prepared, not started: {handover.id} to {handover.receiver}. Start it with {call}")
             elif handover.is_open:
-                lines.append(f"Open: {handover.id}, {handover.receiver} has the work ({handover.state})")
+                call = start_call(settings.roster.find(handover.receiver), handover.id, fresh=False)
+                lines.append(f"Open: {handover.id}, {handover.receiver} has the work ({handover.state}). Let it go on with {call}")
     return tuple(lines)
 
 
@@ -447,13 +449,19 @@ def sweep(alive: set[str], project_root: str, caller: Caller, settings: Settings
     """Close as cancelled what is open in this chat's chains and held by no living agent; returns the ids."""
     folder = HandoverFolder.open(project_root)
     gone = []
-    for path in folder.ledgers():
+    for path in ledgers_of_chat(folder, caller):
         chain = peek(folder, path.stem, ports)
         for handover in chain.open if of_chat(chain, folder, caller) else ():
             if handover.id not in alive:
                 close(handover.id, "cancelled", "its agent is gone", caller, settings, ports)
                 gone.append(handover.id)
     return tuple(gone)
+
+
+def ledgers_of_chat(folder: HandoverFolder, caller: Caller) -> tuple[Path, ...]:
+    """By their names: other chats' ledgers need not be read."""
+    ending = folder.chain_id("x", caller.chat_id).removeprefix("x")
+    return tuple(path for path in folder.ledgers() if path.stem.endswith(ending))
 
 
 def of_chat(chain: Chain, folder: HandoverFolder, caller: Caller) -> bool:

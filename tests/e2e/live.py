@@ -187,7 +187,7 @@ def _host_files(root: Path, api_base: str, settings: Mapping[str, Any], off: Seq
         "provider": "other",
         "api_base": api_base,
         "ctx_length": 200000,
-        "kwargs": {"num_retries": 0, "max_retries": 0},
+        "kwargs": {"num_retries": 0, "max_retries": 0, "a0_retry_attempts": 0},
     }
     models = {
         "allow_chat_override": False,
@@ -338,8 +338,7 @@ class LiveRun:
         """The chat as it is on disk; with `save` it is written first."""
         if save:
             self.save()
-        saved: dict[str, Any] = json.loads(self.chat_file.read_text("utf-8"))
-        return saved
+        return _settled_json(self.chat_file)
 
     def history(self, number: int = 0) -> list[dict[str, Any]]:
         """The messages of agent `number` in the saved chat, oldest first: {ai, content, ...} or {summary}."""
@@ -456,8 +455,7 @@ class WebUi:
 
     def chat_json(self, chat_id: str) -> dict[str, Any]:
         """The saved chat `chat_id`, as it is on disk."""
-        saved: dict[str, Any] = json.loads((self.root / "usr" / "chats" / chat_id / "chat.json").read_text("utf-8"))
-        return saved
+        return _settled_json(self.root / "usr" / "chats" / chat_id / "chat.json")
 
     def _wait_until_served(self) -> None:
         end = time.monotonic() + START_TIMEOUT_S
@@ -477,6 +475,19 @@ class WebUi:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait(10)
+
+
+def _settled_json(path: Path, timeout_s: float = 5.0) -> dict[str, Any]:
+    """The object in `path`; the host writes in place, so what is half written is read again."""
+    end = time.monotonic() + timeout_s
+    while True:
+        try:
+            found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+            return found
+        except ValueError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
 
 
 def saved_messages(history: str) -> list[dict[str, Any]]:

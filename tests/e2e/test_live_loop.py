@@ -211,7 +211,6 @@ def test_hand_to_moves_the_work_on_over_two_legs_and_the_last_note_returns() -> 
             (3, 0, REVIEWER),
         ]
         assert "One column below 600 px" in run.model.requests_of(TESTER)[0].last
-        assert "Hero drafted in index.html." not in run.model.requests_of(DESIGNER)[0].text()
         assert kinds(run)[-1] == "done" and kinds(run).count("done") == 3
 
 
@@ -371,7 +370,7 @@ def test_a_handover_that_was_only_prepared_is_offered_again_after_a_restart() ->
 def test_after_a_stop_the_orchestrator_sees_who_holds_the_work_and_can_let_it_go_on() -> None:
     script = {
         "agent0": [hand_over(start=True), copied_step, response("The draft is ready.")],
-        DESIGNER: [ACCEPT, held(response("never read")), done()],
+        DESIGNER: [ACCEPT, held(response("never read")), done(observations="After the stop.")],
     }
     with start(script) as run:
         run.send("Please build the hero")
@@ -509,7 +508,7 @@ def test_a_specialist_that_just_responds_closes_its_handover() -> None:
 @pytest.mark.parametrize("way", ["start", "call_subordinate"])
 def test_a_specialist_whose_model_fails_closes_its_handover_as_failed(way: str) -> None:
     calls = [hand_over(start=True)] if way == "start" else [hand_over(), copied_step]
-    broken = [Reply("no model today", status=500)] * 4
+    broken = [Reply("no model today", status=500)] * 2
     script = {"agent0": [*calls, response("It failed.")], DESIGNER: broken}
     with start(script) as run:
         assert run.say("Please build the hero") == "It failed."
@@ -550,7 +549,9 @@ def test_the_host_lists_the_plugin_and_the_orchestrator_reads_the_roster() -> No
             "result = {'found': [p.model_dump(mode='json') for p in found], 'config': config}"
         )
         (plugin,) = listed["found"]
-        assert plugin["has_config_screen"] and plugin["has_main_screen"]
+        assert plugin["has_readme"] and plugin["has_license"] and plugin["has_execute_script"]
+        for page, shown in (("main.html", "has_main_screen"), ("config.html", "has_config_screen")):
+            assert plugin[shown] == (live.REPOSITORY / "webui" / page).is_file()
         assert listed["config"]["max_context_tokens"] == 3000
         system = run.requests[0].system
         prompt = system[system.index("### handover_to_specialist") :]

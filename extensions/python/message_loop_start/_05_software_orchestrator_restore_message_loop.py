@@ -4,6 +4,6 @@ from usr.plugins.software_orchestrator.helpers import host_run
 
 
 class Restore(Extension):
-    async def execute(self, **kwargs):
+    async def execute(self, loop_data=None, **kwargs):
         if self.agent:
-            await host_run.restore(self.agent)
+            await host_run.restore(self.agent, save=bool(loop_data) and loop_data.iteration == 0)

@@ -6,4 +6,4 @@ from usr.plugins.software_orchestrator.helpers import host_run
 class Offers(Extension):
     async def execute(self, loop_data=None, **kwargs):
         if self.agent and loop_data and (text := await host_run.offers(self.agent)):
-            loop_data.extras_persistent["handovers"] = text
+            loop_data.extras_persistent[host_run.OFFERS] = text
