@@ -296,13 +296,19 @@ def demo_steps(transcript: Transcript, folder: Path, prepared: Prepared) -> list
             "Next",
             "\n".join(
                 (
-                    f"python execute.py show {prepared.packet.identity.handover_id} --project {folder}",
-                    f"python execute.py verify {folder}",
-                    f"python execute.py audit {folder}",
+                    f"{_python()} execute.py show {prepared.packet.identity.handover_id} --project {folder}",
+                    f"{_python()} execute.py verify {folder}",
+                    f"{_python()} execute.py audit {folder}",
                 )
             ),
         ),
     ]
+
+
+def _python() -> str:
+    """This Python as a person would type it from the repository."""
+    path = Path(sys.executable)
+    return str(path.relative_to(resources.ROOT)) if path.is_relative_to(resources.ROOT) else str(path)
 
 
 def _print_step(title: str, text: str) -> None:

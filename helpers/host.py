@@ -239,6 +239,12 @@ def keep_message(agent: Agent, message: Any) -> None:
     )
 
 
+def forget_messages(context: AgentContext) -> None:
+    """A chat that is reset keeps nothing of what was said; a child's reset leaves its parent's log alone."""
+    if root_context(context.agent0) is context:
+        transcript_log.forget(log_path(context))
+
+
 def log_source(agent: Agent) -> transcript_log.Source:
     """Whose message it is. Big results are referred to only where the host keeps them beside this chat's log."""
     held = agent.data.get(KEY)

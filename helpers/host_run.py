@@ -260,11 +260,12 @@ def stopped(context: Any, why_: str) -> None:
 
 
 def cleared(context: Any, why_: str) -> None:
-    """The chat is reset or removed: its agents are gone, and with them their handovers."""
+    """The chat is reset or removed: its agents are gone, and with them their handovers and what they said."""
     for agent in _holders(context):
         at = desk(agent)
         reply_protocol.close(at.caller.inside, "cancelled", why_, *at.rest)
         host.release(agent)
+    host.forget_messages(context)
 
 
 def _holders(context: Any) -> list[Any]:
