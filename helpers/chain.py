@@ -81,7 +81,7 @@ class Chain:
     """All handovers of one topic in one chat, oldest first.
 
     `stop` says why the chain stands still until the person writes, "" while it may go on; `stop_mark` is how many messages the
-    person had written by then. `fresh_from` is the index of the first handover since the person last lifted a stop.
+    person had written by then. `declined` says the same of each declined field: how many when it was declined. `fresh_from` is the index of the first handover since the person last lifted a stop.
     """
 
     id: str
@@ -91,6 +91,7 @@ class Chain:
     fresh_from: int = 0
     foreign: int = 0
     refusals: int = 0
+    declined: Mapping[str, int] = field(default_factory=dict)
     newest: HandoverPacket | None = field(default=None)
 
     def find(self, handover_id: str) -> Handover | None:
@@ -104,7 +105,7 @@ class Chain:
         """The handover and those around it, innermost first."""
         line: list[Handover] = []
         found = self.find(handover_id)
-        while found is not None and found not in line:
+        while found is not None and not any(found is item for item in line):
             line.append(found)
             found = self.find(found.packet.identity.parent)
         return tuple(line)
@@ -113,7 +114,9 @@ class Chain:
         """The legs that led to this handover since the orchestrator last held the work, oldest first."""
         legs: list[Handover] = []
         found = self.find(handover_id)
-        while found is not None and found not in legs and self.handovers.index(found) >= self.fresh_from:
+        fresh = {item.id for item in self.handovers[self.fresh_from :]}
+        while found is not None and found.id in fresh:
+            fresh.remove(found.id)
             legs.append(found)
             found = self.find(found.continues)
         return tuple(reversed(legs))
@@ -140,11 +143,6 @@ class Chain:
     def path(self) -> str:
         """Who had the work, as a line: `a > b > a > b`."""
         return " > ".join(item.receiver for item in self.counted)
-
-    def said_by(self, hop: int) -> int:
-        """How many messages the person had written when that hop last spoke (0 where unknown)."""
-        events = (event for item in self.handovers if item.hop == hop for event in item.events)
-        return max((int(event.data.get("person_messages", 0)) for event in events), default=0)
 
     def time_of(self, hop: int) -> str:
         return next((item.packet.identity.created_at for item in self.handovers if item.hop == hop), "")
@@ -177,7 +175,8 @@ def _step(chain: Chain, event: Event) -> Chain:
     target = chain.find(event.handover)
     if target is None:
         return chain
-    return _replaced(chain, target, _advanced(target, event), packet_in(event))
+    packet = packet_in(event) if event.kind in NEXT[target.state] else None
+    return _with_packet(_replaced(chain, target, _advanced(target, event, packet)), packet, event)
 
 
 def _prepared(chain: Chain, event: Event) -> Chain:
@@ -187,22 +186,30 @@ def _prepared(chain: Chain, event: Event) -> Chain:
     new = Handover(
         packet, str(event.data.get("fingerprint", "")), "prepared", (event,), continues=str(event.data.get("continues", ""))
     )
-    return replace(chain, handovers=(*chain.handovers, new), newest=packet, refusals=0)
+    return _with_packet(replace(chain, handovers=(*chain.handovers, new), refusals=0), packet, event)
 
 
-def _advanced(handover: Handover, event: Event) -> Handover:
+def _with_packet(chain: Chain, packet: HandoverPacket | None, event: Event) -> Chain:
+    """The chain with a newer packet: what the next hop inherits, and since when each field is declined."""
+    if packet is None:
+        return chain
+    count = int(event.data.get("person_messages", 0))
+    declined = {item.field: chain.declined.get(item.field, count) for item in packet.state if item.status == "declined"}
+    return replace(chain, newest=packet, declined=declined)
+
+
+def _advanced(handover: Handover, event: Event, packet: HandoverPacket | None) -> Handover:
     """The handover after the event; an event that cannot follow is kept in its story and changes nothing."""
     state = handover.state
     asks_nothing = event.kind == "clarify" and not event.data.get("missing")
     if event.kind in NEXT[handover.state] and not asks_nothing:
         state = "accepted" if event.kind == "reopened" else event.kind  # type: ignore[assignment]
-    returned = packet_in(event) or (None if event.kind == "reopened" else handover.returned)
+    returned = packet or (None if event.kind == "reopened" else handover.returned)
     return replace(handover, state=state, events=(*handover.events, event), returned=returned)
 
 
-def _replaced(chain: Chain, old: Handover, new: Handover, packet: HandoverPacket | None) -> Chain:
-    handovers = tuple(new if item is old else item for item in chain.handovers)
-    return replace(chain, handovers=handovers, newest=packet or chain.newest)
+def _replaced(chain: Chain, old: Handover, new: Handover) -> Chain:
+    return replace(chain, handovers=tuple(new if item is old else item for item in chain.handovers))
 
 
 def packet_in(event: Event) -> HandoverPacket | None:

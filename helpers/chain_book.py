@@ -57,7 +57,7 @@ class ChainBook:
         entry = entry_of(event)
         packet = packet_in(event)
         assert packet is not None
-        name = self.folder.briefing_name(packet.identity.receiver, packet.topic, event.time)
+        name = self.folder.briefing_name(packet.identity.receiver, packet.topic, packet.identity.created_at)
         try:
             plan = briefing_file.plan(self.folder, name, entry)
             self.write(_about(event, "briefed", event=event.id, **plan.to_data()))

@@ -14,7 +14,7 @@ from typing import Any
 
 from usr.plugins.software_orchestrator.helpers import budget, inherit, policy, render, resources
 from usr.plugins.software_orchestrator.helpers.briefing_file import Written
-from usr.plugins.software_orchestrator.helpers.chain import Chain, Handover
+from usr.plugins.software_orchestrator.helpers.chain import CLOSED, Chain, Handover
 from usr.plugins.software_orchestrator.helpers.chain_book import (
     ChainBook,
     about,
@@ -25,14 +25,15 @@ from usr.plugins.software_orchestrator.helpers.chain_book import (
     without_turns,
 )
 from usr.plugins.software_orchestrator.helpers.config import Settings
-from usr.plugins.software_orchestrator.helpers.errors import HandoverError, MemoryRuleError, RefusedError, RequestError
+from usr.plugins.software_orchestrator.helpers.errors import HandoverError, MemoryRuleError, RecordError, RefusedError, RequestError
 from usr.plugins.software_orchestrator.helpers.event import draft
+from usr.plugins.software_orchestrator.helpers.masking import safe
 from usr.plugins.software_orchestrator.helpers.packet import Authority, HandoverPacket, Identity, Turn
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder, artifact_facts
 from usr.plugins.software_orchestrator.helpers.policy import Sender
 from usr.plugins.software_orchestrator.helpers.ports import Caller, Ports, utc
 from usr.plugins.software_orchestrator.helpers.request import HandoverRequest, parse
-from usr.plugins.software_orchestrator.helpers.roster import Specialist
+from usr.plugins.software_orchestrator.helpers.roster import Specialist, normal
 from usr.plugins.software_orchestrator.helpers.state_store import canonical
 
 # What does not make a call another call (DESIGN.md, "A second call").
@@ -92,7 +93,10 @@ def prepare_request(request: HandoverRequest, caller: Caller, settings: Settings
             found = plan(request, caller, book.chain, settings, folder, ports)
             return again(book, found) if isinstance(found, Prepared) else record(book, found, caller)
     except (RefusedError, RequestError) as error:
-        note_refusal(folder, chain_id, error, caller, settings, ports)
+        try:
+            note_refusal(folder, chain_id, error, caller, settings, ports)
+        except RecordError as unwritten:
+            raise error from unwritten  # the refusal is what the caller must hear
         raise
 
 
@@ -140,6 +144,7 @@ def plan(
     sender = sender_of(chain, caller)
     check_sender(sender, caller, specialist, settings)
     policy.check_stop(chain)
+    check_answers(request.answers, chain)
     policy.check_goal(chain, sender, request.goal)
     call = policy.second_call(chain, sender, specialist.profile, fingerprint(request), leg=bool(caller.continues))
     if call in ("repeat", "repeat_open"):
@@ -162,11 +167,25 @@ def sender_of(chain: Chain, caller: Caller) -> Sender:
 
 def check_sender(sender: Sender, caller: Caller, specialist: Specialist, settings: Settings) -> None:
     """Who hands over is who works in the handover, and may hand over along the graph. Raises RefusedError."""
-    if sender.inside and not caller.continues and sender.inside.receiver != sender.profile:
+    if sender.inside and not caller.continues and sender.inside.state in CLOSED:
+        raise RefusedError(
+            f"{sender.inside.id} is closed ({sender.inside.state}): nothing of it can be handed over",
+            "answer your superior with response; it hands over what is left",
+            "nothing_open",
+        )
+    if sender.inside and not caller.continues and normal(sender.inside.receiver) != normal(sender.profile):
         raise RefusedError(
             f"{sender.profile} does not work in {sender.inside.id}, {sender.inside.receiver} does", "name the right sender", "graph"
         )
     policy.check_route(settings.roster, sender.profile, specialist)
+
+
+def check_answers(handover_id: str, chain: Chain) -> None:
+    """Only what this chain asked can be answered. Raises RefusedError (unknown_reference)."""
+    if handover_id and chain.find(handover_id) is None:
+        asked = ", ".join(item.id for item in chain.handovers if item.state == "clarify")
+        hint = f"waiting for an answer here: {asked}" if asked else "nothing of this topic waits for an answer: leave answers out"
+        raise RefusedError(f"answers names {handover_id}, which is no handover of this topic", hint, "unknown_reference")
 
 
 def build(
@@ -190,14 +209,15 @@ def build(
         created_at=utc(ports.clock()),
     )
     evidence = inherit.Evidence(
-        since=lambda hop: caller.said_since(chain.said_by(hop)),
+        since=lambda field: caller.said_since(chain.declined.get(field, caller.person_count)),
         when=chain.time_of,
         lifts=caller.lifts,
         artifact=lambda path: facts(folder, path),
     )
     built = inherit.merge(chain.newest, request, identity, evidence)
-    turns, told = turns_of(request, caller)
+    turns, told = turns_of(request, caller, ports)
     authority, widened = inherit.narrowed(giver(chain, sender, caller, specialist), request.authority)
+    authority = inherit.bounded(authority, specialist.authority)
     packet = built.packet.model_copy(
         update={
             "topic": sender.inside.packet.topic if sender.inside else request.topic,
@@ -216,12 +236,12 @@ def build(
     return replace(built, packet=packet, warnings=tuple(warnings), widened=widened)
 
 
-def turns_of(request: HandoverRequest, caller: Caller) -> tuple[tuple[Turn, ...], int]:
+def turns_of(request: HandoverRequest, caller: Caller, ports: Ports) -> tuple[tuple[Turn, ...], int]:
     """The newest turns that travel, and how many of them the summary told already."""
     wanted = request.include_recent_turns
     given = request.recent_turns if request.recent_turns is not None else caller.turns(wanted)
-    newest = given[max(0, len(given) - wanted) :] if wanted else ()
-    cleaned = tuple(Turn(role=turn.role or "user", text=turn.text) for turn in newest)
+    newest = tuple(turn for turn in given if turn.text.strip())[-wanted:] if wanted else ()
+    cleaned = tuple(Turn(role=turn.role or "user", text=safe(turn.text, ports.mask)[0]) for turn in newest)
     return inherit.told_once(cleaned, request.summary)
 
 
@@ -336,13 +356,18 @@ def repeated(
         earlier=earlier_work(chain, found.packet),
     )
     path = briefing_path(folder, found.packet)
+    planned = replace(planned, warnings=request.warnings)
     return Prepared(planned, Written(path, True, False, 0), state=found.state, repeated=True)
 
 
 def again(book: ChainBook, prepared: Prepared) -> Prepared:
     """The same handover as its briefing stands now; nothing is written."""
     path = prepared.briefing.path
-    return replace(prepared, briefing=Written(path, True, False, path.stat().st_size))
+    if path.exists():
+        return replace(prepared, briefing=Written(path, True, False, path.stat().st_size))
+    warning = "the briefing file is gone; the ledger still holds all of it"
+    planned = replace(prepared.plan, warnings=(*prepared.plan.warnings, warning))
+    return replace(prepared, plan=planned, briefing=Written(path, False, False, 0))
 
 
 def resume(book: ChainBook, caller: Caller) -> None:
@@ -360,7 +385,7 @@ def note_refusal(
     if not peek(folder, chain_id, ports).handovers:
         return
     with opened(folder, chain_id, settings, ports) as book:
-        events = [draft("refused", chain=chain_id, sender=caller.sender, code=error.code, why=error.message)]
+        events = [draft("refused", chain=chain_id, sender=caller.sender, code=error.code, why=ports.mask(error.message))]
         if isinstance(error, RefusedError) and error.stops and not book.chain.stop:
             events.append(
                 draft("escalated", chain=chain_id, sender=caller.sender, why=error.stops, person_messages=caller.person_count)

@@ -36,11 +36,11 @@ T = TypeVar("T")
 class Evidence:
     """What the rules about declines need to know.
 
-    `since(hop)` gives what the person wrote after that hop, `when(hop)` its time; `lifts` are fields the person at the command
-    line lifts; `artifact` gives sha256 and size of a referenced file.
+    `since(field)` gives what the person wrote after that field was declined, `when(hop)` the time of a hop; `lifts` are fields
+    the person at the command line lifts; `artifact` gives sha256 and size of a referenced file.
     """
 
-    since: Callable[[int], Sequence[str]] = lambda hop: ()
+    since: Callable[[str], Sequence[str]] = lambda field: ()
     when: Callable[[int], str] = lambda hop: ""
     lifts: tuple[str, ...] = ()
     artifact: Callable[[str], tuple[str, int | None]] = lambda path: ("", None)
@@ -145,7 +145,7 @@ def _after_decline(old: StateField, new: StateField, evidence: Evidence) -> tupl
     if new.status == "answered" and not blank(new.value):
         if old.field in evidence.lifts:
             return new, "", Lift(old.field, new.verbatim, "command line")
-        if said(new.verbatim, evidence.since(old.hop)):
+        if said(new.verbatim, evidence.since(old.field)):
             return new, "", Lift(old.field, new.verbatim, "person")
     when = evidence.when(old.hop)
     return (
@@ -177,6 +177,11 @@ def merge_decisions(
     for item in given:
         _check_status(item)
         old = _same_decision(decisions, item)
+        if old is not None and old.status == "superseded" and not item.get("id"):
+            if not item.get("supersedes"):
+                warnings.append(f"decision {old.id} v{old.version} stays superseded; to take it up again send it with supersedes")
+                continue
+            old = None
         if old is None:
             new = _new_decision(decisions, item, owner)
         else:
@@ -186,10 +191,13 @@ def merge_decisions(
             index = decisions.index(old)
             if new.version == old.version:
                 decisions[index] = new
-                continue
-            decisions[index] = old.model_copy(update={"status": "superseded"})
-        decisions.append(new)
-        warnings += _supersede(decisions, new)
+            else:
+                decisions[index] = old.model_copy(update={"status": "superseded"})
+                decisions.append(new)
+        if old is None:
+            decisions.append(new)
+        if old is None or new.supersedes != old.supersedes:
+            warnings += _supersede(decisions, new)
     return tuple(decisions), tuple(warnings)
 
 
@@ -204,7 +212,8 @@ def _same_decision(decisions: Sequence[Decision], item: Mapping[str, Any]) -> De
     newest = reversed(decisions)
     if wanted:
         return next((old for old in newest if old.id == wanted), None)
-    return next((old for old in newest if _plain(old.text) == words and old.status != "superseded"), None)
+    same = [old for old in newest if _plain(old.text) == words]
+    return next((old for old in same if old.status != "superseded"), same[0] if same else None)
 
 
 def _new_decision(decisions: Sequence[Decision], item: Mapping[str, Any], owner: str) -> Decision:
@@ -214,13 +223,13 @@ def _new_decision(decisions: Sequence[Decision], item: Mapping[str, Any], owner:
 
 def _next_version(old: Decision, item: Mapping[str, Any], owner: str) -> Decision:
     """The same decision with what is new about it; other words make a new version."""
-    version = _version(item, old.version)
+    version = max(_version(item, old.version), old.version)
     if _plain(item["text"]) != _plain(old.text):
         version = max(version, old.version + 1)
     filled: dict[str, Any] = {"status": old.status if version == old.version else "active", **{k: v for k, v in item.items() if v}}
     if version == old.version:
         filled = {**old.model_dump(), **filled, "text": old.text}
-    return _decision(filled, id=old.id, owner=filled.get("owner") or owner, version=max(version, old.version))
+    return _decision(filled, id=old.id, owner=filled.get("owner") or owner, version=version)
 
 
 def _decision(item: Mapping[str, Any], *, id: str, owner: str, version: int) -> Decision:
@@ -311,13 +320,35 @@ def told_once(turns: Sequence[Turn], summary: str) -> tuple[tuple[Turn, ...], in
 def narrowed(giver: Authority | None, asked: Mapping[str, Sequence[str]] | None) -> tuple[Authority, tuple[str, ...]]:
     """What the receiver may do, never more than its giver (None: unrestricted); and what was asked for in vain."""
     limit = giver or Authority()
-    granted = tuple(asked.get("granted", ())) if asked else ()
-    denied = tuple(dict.fromkeys((*limit.denied, *(asked.get("denied", ()) if asked else ()))))
+    granted = tuple(dict.fromkeys(asked.get("granted", ()))) if asked else ()
+    denied = _once((*limit.denied, *(asked.get("denied", ()) if asked else ())))
     allowed = granted or limit.granted
     if limit.granted:
-        allowed = tuple(item for item in granted if item in limit.granted) or limit.granted
-    refused = tuple(item for item in granted if item not in allowed or item in limit.denied)
-    return Authority(granted=tuple(item for item in allowed if item not in denied), denied=denied), refused
+        allowed = _among(granted, limit.granted) or limit.granted
+    # An empty list would mean "everything", so what is denied stays listed when nothing else is left; denied always wins.
+    kept = tuple(item for item in allowed if not _among((item,), denied)) or allowed
+    refused = tuple(item for item in granted if not _among((item,), allowed) or _among((item,), limit.denied))
+    return Authority(granted=kept, denied=denied), refused
+
+
+def bounded(authority: Authority, limit: Authority) -> Authority:
+    """What both allow; where they have nothing in common everything listed is denied."""
+    denied = _once((*authority.denied, *limit.denied))
+    if not (authority.granted and limit.granted):
+        return Authority(granted=authority.granted or limit.granted, denied=denied)
+    common = _among(authority.granted, limit.granted)
+    if common:
+        return Authority(granted=common, denied=denied)
+    return Authority(granted=authority.granted, denied=_once((*denied, *authority.granted)))
+
+
+def _among(items: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
+    known = set(map(_plain, others))
+    return tuple(item for item in items if _plain(item) in known)
+
+
+def _once(items: Iterable[str]) -> tuple[str, ...]:
+    return tuple({_plain(item): item for item in reversed(tuple(items))}.values())[::-1]
 
 
 def news(packet: HandoverPacket, before: HandoverPacket) -> tuple[str, ...]:

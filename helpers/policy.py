@@ -84,7 +84,8 @@ def second_call(chain: Chain, sender: Sender, receiver: str, fingerprint: str, *
     newest = chain.newest_to(receiver)
     if newest is None:
         return "new"
-    same = newest.fingerprint == fingerprint
+    here = sender.inside.id if sender.inside else ""
+    same = newest.fingerprint == fingerprint and newest.packet.identity.parent == here
     if newest.state == "prepared":
         return "repeat" if same else "supersede"
     if newest.is_open:
@@ -146,6 +147,8 @@ def missing_fields(packet: HandoverPacket, requires: Sequence[str]) -> tuple[str
 
 
 def _filled(packet: HandoverPacket, name: str) -> bool:
+    if name == "authority":
+        return bool(packet.authority.granted or packet.authority.denied)
     if not name.startswith("state.") and name in type(packet).model_fields:
         return bool(getattr(packet, name))
     wanted = name.removeprefix("state.")

@@ -267,7 +267,7 @@ def returned_packet(
     """The chain's packet with this hand-back in it; what was required and not done is marked so (seed 000, dropped calls)."""
     chain, identity = book.chain, handover.packet.identity
     evidence = inherit.Evidence(
-        since=lambda hop: caller.said_since(chain.said_by(hop)),
+        since=lambda field: caller.said_since(chain.declined.get(field, caller.person_count)),
         when=chain.time_of,
         artifact=lambda path: facts(book.folder, path),
     )
