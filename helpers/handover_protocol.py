@@ -281,7 +281,7 @@ def packaged(
         return render.package_parts(
             packet,
             head=resources.text("package_head"),
-            foot=f"briefing: {path}\n{resources.text('package_foot')}",
+            foot=f"briefing: {render.visible(str(path)).replace(chr(10), chr(92) + 'n')}\n{resources.text('package_foot')}",
             notices=notices,
             earlier=earlier,
             title_chars=title_chars,
