@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from usr.plugins.software_orchestrator.helpers import audit
+from usr.plugins.software_orchestrator.helpers import metrics as measuring
+from usr.plugins.software_orchestrator.helpers.config import Settings
 from usr.plugins.software_orchestrator.helpers.errors import RecordError, RequestError
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.verify import Result
@@ -30,10 +32,11 @@ class Project:
 
 @dataclass(frozen=True)
 class Records:
-    """The projects that may be read, and this installation's key."""
+    """The projects that may be read, this installation's key, and the settings of a project ("" for the installation's)."""
 
     projects: Sequence[Project]
     key: bytes
+    settings: Callable[[str], Settings]
 
     def project(self, name: object) -> Project:
         """Raises RequestError (unknown_reference) for a name that is none of the known ones."""
@@ -46,12 +49,16 @@ class Records:
         """The one project of that name, or all when none is named."""
         return self.projects if name in (None, "") else (self.project(name),)
 
+    def folders(self, name: object) -> Iterator[tuple[Project, HandoverFolder]]:
+        """The record of the project of that name, or of every project. Raises RecordError for one that may not be opened."""
+        for project in self.asked(name):
+            yield project, HandoverFolder.open(str(project.root))
+
     def holding(self, name: object, chain_id: object) -> tuple[Project, HandoverFolder]:
         """Where a chain is recorded. Raises RequestError or RecordError when it is nowhere, or the id could not be one."""
         if not isinstance(chain_id, str):
             raise RequestError("which chain?", "name one of the list", "missing")
-        for project in self.asked(name):
-            folder = HandoverFolder.open(str(project.root))
+        for project, folder in self.folders(name):
             if folder.ledger_path(chain_id) in folder.ledgers():
                 return project, folder
         raise RequestError("no such chain", "it may have been deleted; load the list again", "unknown_reference")
@@ -143,7 +150,7 @@ def verify(asked: Mapping[str, Any], records: Records) -> Json:
         project, folder = records.holding(asked.get("project"), asked["chain"])
         folders, wanted = [folder], _files_of(folder, asked["chain"], records.key)
     else:
-        folders = [HandoverFolder.open(str(project.root)) for project in records.asked(asked.get("project"))]
+        folders = [folder for _, folder in records.folders(asked.get("project"))]
     results = [item for item in verify_records(folders, records.key) if wanted is None or item.file in wanted]
     findings = sorted((_finding(result, at) for result in results for at in range(len(result.findings))), key=_faults_first)
     return {
@@ -156,6 +163,13 @@ def verify(asked: Mapping[str, Any], records: Records) -> Json:
         "findings": findings[:MOST_FINDINGS],
         "left_out": max(0, len(findings) - MOST_FINDINGS),
     }
+
+
+def metrics(asked: Mapping[str, Any], records: Records) -> Json:
+    """What `metrics.Metrics.to_json` tells of one project, or of all; the limits are those of the project's settings."""
+    name = asked.get("project") or ""
+    stories = (told for _, folder in records.folders(name) for told in audit.stories(folder, records.key))
+    return measuring.of_stories(stories, measuring.sla_of(records.settings(str(name)))).to_json()
 
 
 def _files_of(folder: HandoverFolder, chain_id: str, key: bytes) -> set[str]:
@@ -186,4 +200,5 @@ ACTIONS: Mapping[str, Callable[[Mapping[str, Any], Records], Json]] = {
     "packet": packet,
     "briefing": briefing,
     "verify": verify,
+    "metrics": metrics,
 }

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from helpers import projects as host_projects
-from usr.plugins.software_orchestrator.helpers import host, resources, settings_form
+from usr.plugins.software_orchestrator.helpers import config, host, resources, settings_form
 from usr.plugins.software_orchestrator.helpers.audit_requests import Project, Records
+from usr.plugins.software_orchestrator.helpers.config import Settings
 from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RequestError
 from usr.plugins.software_orchestrator.helpers.paths import installation_key
 
@@ -28,7 +29,12 @@ def projects() -> tuple[Project, ...]:
 
 def records() -> Records:
     """What the audit page may read. Raises RecordError when the installation's key cannot be read."""
-    return Records(projects(), installation_key(resources.ROOT))
+    return Records(projects(), installation_key(resources.ROOT), settings_of)
+
+
+def settings_of(project: str = "") -> Settings:
+    """The settings that hold in a project for every profile, or the installation's. Raises SettingsError."""
+    return config.settings(resources.default_settings(), *(layer.values for layer in host.setting_layers(project)))
 
 
 def refusal(error: HandoverError) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import { agent, duration, moment, number, sign, word } from "./words.js";
 
 const d3 = globalThis.d3;
 const GUTTER = 66;
-const LANE = { least: 92, most: 360 };
+const LANE = { least: 92, most: 420 };
 const ROW = { arrow: 46, mark: 30 };
 const FOOT = 26;
 const GAP_S = 60;

@@ -34,8 +34,10 @@ const model = {
   // The handover that a link in the chat wants to see first.
   wanted: "",
   watcher: null,
+  root: null,
 
   async onOpen(element) {
+    this.root = element;
     let width = element.clientWidth;
     this.watcher = new ResizeObserver(() => {
       if (element.clientWidth === width) return;
@@ -48,13 +50,18 @@ const model = {
     this.wanted = "";
     const chain = wanted && this.chains.find((item) => item.ids.includes(wanted));
     if (chain) await this.choose(chain, wanted);
-    else document.getElementById("so-search")?.focus();
+    else this.find("#so-search")?.focus();
     if (wanted && !chain) complain(new Error(`${wanted} is in no project that Agent Zero lists`), "Handover not found");
   },
 
   cleanup() {
     this.watcher?.disconnect();
-    Object.assign(this, { watcher: null, chosen: null, detail: null, packet: null, briefing: null, handover: "", verified: null });
+    Object.assign(this, { watcher: null, root: null, chosen: null, detail: null, packet: null, briefing: null, handover: "", verified: null });
+  },
+
+  /** An element of this page, which may be open twice. */
+  find(selector) {
+    return this.root?.querySelector(selector) || null;
   },
 
   /** Runs `work`; what goes wrong becomes a toast. */
@@ -133,7 +140,7 @@ const model = {
     this.view = "chains";
     await later();
     this.draw();
-    document.getElementById("so-chain-title")?.focus();
+    this.find("#so-chain-title")?.focus();
     const first = known.includes(handover) ? handover : known.at(-1);
     if (first) await this.pick(first);
   },
@@ -141,13 +148,13 @@ const model = {
   back() {
     const key = this.chosen && `${this.chosen.project} ${this.chosen.chain}`;
     Object.assign(this, { chosen: null, detail: null, packet: null, briefing: null, handover: "" });
-    later().then(() => document.querySelector(`[data-chain="${CSS.escape(key || "")}"]`)?.focus());
+    later().then(() => this.find(`[data-chain="${CSS.escape(key || "")}"]`)?.focus());
   },
 
   /** Show one handover of the chosen chain. */
   async pick(handover) {
     this.handover = handover;
-    choosePicture(document.getElementById("so-picture"), handover);
+    choosePicture(this.find("#so-picture"), handover);
     const { project, chain } = this.chosen;
     const found = await this.guarded(() => audit({ action: "packet", project, chain, handover }), "The packet could not be read");
     if (!found || this.handover !== handover) return;
@@ -182,13 +189,13 @@ const model = {
     if (!found) return;
     this.briefing = { name: found.name, ...around(found.text, this.handover) };
     await later();
-    document.getElementById("so-entry")?.scrollIntoView({ block: "nearest" });
+    this.find("#so-entry")?.scrollIntoView({ block: "nearest" });
   },
 
   draw() {
-    const box = document.getElementById("so-picture");
+    const box = this.find("#so-picture");
     if (box && this.detail) drawPicture(box, this.detail.timeline, this.handover, (handover) => this.pick(handover));
-    const charts = document.getElementById("so-charts");
+    const charts = this.find("#so-charts");
     if (charts && this.metrics) drawCharts(charts, this.metrics);
   },
 
@@ -219,9 +226,9 @@ const model = {
   onListKey(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;
-    const rows = [...document.querySelectorAll(".so-row")];
+    const rows = [...(this.root?.querySelectorAll(".so-row") || [])];
     const at = rows.indexOf(document.activeElement) + step;
-    (rows[at] || (at < 0 ? document.getElementById("so-search") : null))?.focus();
+    (rows[at] || (at < 0 ? this.find("#so-search") : null))?.focus();
     event.preventDefault();
   },
 

@@ -1,5 +1,5 @@
 // The settings page: every setting of one scope, what it inherits and from where. The host saves `context.settings`; here it holds
-// only what this scope itself sets, so that everything else stays inherited.
+// only what this scope itself sets, so that everything else stays inherited. Each open page has a state of its own.
 import { createStore } from "/js/AlpineStore.js";
 import { ask, complain } from "./wire.js";
 
@@ -101,7 +101,7 @@ const model = {
 
   cleanup() {
     clearTimeout(this.timer);
-    Object.assign(this, { view: null, adopted: null, problem: "" });
+    this.asked += 1;
   },
 };
 
@@ -112,4 +112,4 @@ function typed(field, text) {
   return text === "" || Number.isNaN(Number(text)) ? text : Number(text);
 }
 
-export const store = createStore("softwareOrchestratorSettings", model);
+export const store = createStore("softwareOrchestratorSettings", { page: () => ({ ...model }) });

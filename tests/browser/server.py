@@ -11,6 +11,7 @@ from typing import Any
 
 from usr.plugins.software_orchestrator.helpers import audit_requests, settings_form
 from usr.plugins.software_orchestrator.helpers.audit_requests import Project, Records
+from usr.plugins.software_orchestrator.helpers.config import Settings, settings
 from usr.plugins.software_orchestrator.helpers.errors import HandoverError
 from usr.plugins.software_orchestrator.helpers.resources import default_settings
 from usr.plugins.software_orchestrator.helpers.settings_form import Layer
@@ -75,7 +76,7 @@ class Site:
 @contextmanager
 def serving(projects: Mapping[str, Path], key: bytes) -> Iterator[Site]:
     """The site on a free port, for as long as the block runs."""
-    site = Site(Records(tuple(Project(name, name.title(), root) for name, root in projects.items()), key))
+    site = Site(Records(tuple(Project(name, name.title(), root) for name, root in projects.items()), key, _settings_of))
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(site))
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -87,6 +88,10 @@ def serving(projects: Mapping[str, Path], key: bytes) -> Iterator[Site]:
         server.shutdown()
         server.server_close()
         thread.join(5)
+
+
+def _settings_of(_: str) -> Settings:
+    return settings(default_settings())
 
 
 def _handler(site: Site) -> type[BaseHTTPRequestHandler]:

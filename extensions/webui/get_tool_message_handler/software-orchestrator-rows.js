@@ -19,17 +19,23 @@ function colour() {
   if (document.getElementById("software-orchestrator-rows")) return;
   const style = document.createElement("style");
   style.id = "software-orchestrator-rows";
-  style.textContent = ".process-group .HND { --step-accent: #c79bff } .light-mode .process-group .HND { --step-accent: #6f35b8 }";
+  style.textContent = `
+    .process-group .HND { --step-accent: #c79bff }
+    .light-mode .process-group .HND { --step-accent: #6f35b8 }
+    .software-orchestrator-audit {
+      flex: none; margin-left: auto; padding: 0 0.6em; color: var(--step-accent); background: none; cursor: pointer;
+      border: 1px solid var(--color-border); border-radius: 1em; font: inherit; font-size: 0.75rem; line-height: 1.6;
+    }`;
   document.head.append(style);
 }
 
-/** One button on the row, also when the row is drawn again. */
+/** One button at the end of the row's first line, also when the row is drawn again. */
 function link(element, handover) {
-  const place = element?.querySelector(".step-action-buttons");
+  const place = element?.querySelector(".process-step-header");
   if (!place || place.querySelector(".software-orchestrator-audit")) return;
   const button = document.createElement("button");
   button.type = "button";
-  button.className = "software-orchestrator-audit action-button";
+  button.className = "software-orchestrator-audit";
   button.textContent = "Audit";
   button.title = "Show this handover on the audit page";
   button.addEventListener("click", async (event) => {
