@@ -10,15 +10,14 @@ weighed by its length.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Protocol
 
 from usr.plugins.software_orchestrator.helpers.framing import (
+    HUGE_CHARS,
     SHORTEST_BLOB,
-    has_long_run,
     head_and_tail,
     quote,
     safe_end,
@@ -38,9 +37,7 @@ NEWEST_SHARE: Final = 0.5
 _CHARS_A_TOKEN: Final = 3.0
 _HEAD_TOKENS: Final = 8
 _CUT_TOKENS: Final = 120
-_PIECES: Final = re.compile(r"\S{1025}|\s{1025}")  # what `tokens` counts in pieces
 _SAME_CHARS: Final = 80
-HUGE_CHARS: Final = 60_000
 # Tokens a stored character in the figures of marks; fixed, so that a mark stays the same from one request to the next.
 _WEIGHT: Final = 0.33
 # A mark that now names another range may be longer than it was.
@@ -248,7 +245,7 @@ class _Fill:
         self.focus = focus
         self.transcript, self.records, self.index = transcript, transcript.records, transcript.at_a_glance
         self.first, self.last, self.limit = first, last, limit
-        self._count = _careful(counter.count)
+        self._count = counter.count
         self.mark_tokens = self._count(gap_mark(max(last - 3, 1), max(last, 2), 12_345))
         self.thought_tokens = self._count(thought_mark(last, 99))
         self.blocks: dict[int, str] = {}
@@ -729,17 +726,6 @@ def _piece(piece: str | int, number: int, tokens_a_char: float) -> str:
     if isinstance(piece, str):
         return quote(visible(piece).strip("\n"))
     return f'[{piece:,} characters, about {int(piece * tokens_a_char) + 1:,} tokens left out here; turns="{number}"]\n'
-
-
-def _careful(count: Callable[[str], int]) -> Callable[[str], int]:
-    """The count; where an unbroken run is counted in pieces, with a little more for what the pieces' ends may cost."""
-
-    def careful(text: str) -> int:
-        tokens = count(text)
-        long = len(text) > 1024 and has_long_run(text, 512) and _PIECES.search(text)
-        return tokens + 2 * (len(text) // 1000) if long else tokens
-
-    return careful
 
 
 def density(text: str) -> float:

@@ -19,6 +19,9 @@ _HOSTILE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u2
 _TICKS: Final = re.compile(r"`{3,}")
 _DATA_URI: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+)?((?:;[\w=.+-]+)*?)(;base64)?,([A-Za-z0-9+/=_%.~-]{200,})")
 _BASE64: Final = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{400,}={0,2}(?![A-Za-z0-9+/=_-])")
+_BASE64_BYTES: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_="
+_LOWER, _UPPER, _DIGIT = re.compile("[a-z]"), re.compile("[A-Z]"), re.compile("[0-9]")
+HUGE_CHARS: Final = 60_000
 SHORTEST_BLOB: Final = 400
 _STRIDE: Final = SHORTEST_BLOB // 2
 
@@ -42,11 +45,31 @@ def quote(text: str) -> str:
 
 
 def without_blobs(text: str) -> str:
-    """Data URIs and long base64 runs told as `[image/png, 106,200 bytes, sha256 1f2e…]`; other text unchanged."""
-    if len(text) < SHORTEST_BLOB or not has_long_run(text, _STRIDE):
+    """Data URIs and long base64 runs told as `[image/png, 106,200 bytes, sha256 1f2e…]`; other text unchanged.
+
+    In a text of `HUGE_CHARS` and more only blobs of about half a percent of it are sure to be seen: looking everywhere would
+    cost more than all the rest of an answer, and of such a text only head and tail travel.
+    """
+    if len(text) < SHORTEST_BLOB:
         return text
-    text = _DATA_URI.sub(_told_uri, text)
-    return _BASE64.sub(_told_run, text)
+    if len(text) >= HUGE_CHARS:
+        if not _holds_blob(text, len(text) // 256):
+            return text
+        if text.isascii() and not text.encode().translate(None, _BASE64_BYTES):
+            return _told("base64 data", text, decode=False)
+    elif not has_long_run(text, _STRIDE):
+        return text
+    return _BASE64.sub(_told_run, _DATA_URI.sub(_told_uri, text))
+
+
+def _holds_blob(text: str, step: int) -> bool:
+    return any(_looks_like_base64(text[at : at + _STRIDE]) for at in range(0, len(text) - _STRIDE, step))
+
+
+def _looks_like_base64(sample: str) -> bool:
+    """Real base64 mixes cases and digits everywhere; one repeated letter, a path or an identifier does not."""
+    letters = sample.isascii() and not sample.encode().translate(None, _BASE64_BYTES)
+    return letters and bool(_LOWER.search(sample) and _UPPER.search(sample) and _DIGIT.search(sample))
 
 
 def has_long_run(text: str, stride: int) -> bool:
@@ -59,33 +82,24 @@ def has_long_run(text: str, stride: int) -> bool:
 
 
 def _told_uri(match: re.Match[str]) -> str:
-    kind, payload = match.group(1) or "text/plain", match.group(4)
-    size, digest = _weigh(payload) if match.group(3) else (len(payload), _sha(payload.encode()))
-    return f"[{kind}, {size:,} bytes, sha256 {digest}]"
+    return _told(match.group(1) or "text/plain", match.group(4), decode=bool(match.group(3)))
 
 
 def _told_run(match: re.Match[str]) -> str:
     run = match.group()
-    # One repeated letter, a path or a long identifier is no data; real base64 mixes cases and digits everywhere.
-    sample = run[:400]
-    if not (re.search(r"[a-z]", sample) and re.search(r"[A-Z]", sample) and re.search(r"[0-9]", sample)):
-        return run
-    size, digest = _weigh(run)
-    return f"[base64 data, {size:,} bytes, sha256 {digest}]"
+    return _told("base64 data", run, decode=False) if _looks_like_base64(run[:SHORTEST_BLOB]) else run
 
 
-def _weigh(payload: str) -> tuple[int, str]:
-    """Bytes and shortened sha256 of decoded base64; of the text itself where it does not decode."""
-    plain = payload.rstrip("=").replace("-", "+").replace("_", "/")
+def _told(kind: str, payload: str, decode: bool) -> str:
+    """The blob's type, its size in bytes, and the shortened sha256 of the file it encodes (of the text, where not decoded)."""
+    plain = payload.rstrip("=").replace("-", "+").replace("_", "/") if decode else payload
     try:
-        data = base64.b64decode(plain + "=" * (-len(plain) % 4))
+        data = base64.b64decode(plain + "=" * (-len(plain) % 4)) if decode else payload.encode()
     except (ValueError, binascii.Error):
         data = payload.encode()
-    return len(data), _sha(data)
-
-
-def _sha(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:16]
+    size = len(data) if decode else len(payload)
+    unit = "bytes" if decode else "characters"
+    return f"[{kind}, {size:,} {unit}, sha256 {hashlib.sha256(data).hexdigest()[:16]}]"
 
 
 # --- cutting

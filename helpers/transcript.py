@@ -121,10 +121,7 @@ def index_of(records: Sequence[Record | bytes]) -> Index:
         content = record["content"]
         if type(content) is str and record["ai"]:
             kinds[at], sizes[at] = ASSISTANT, len(content)
-            for word in _AGENT_TELLS:
-                if word in content:
-                    tells[at] = 1
-                    break
+            tells[at] = agent_tells(content)
         else:
             kinds[at], text = _kind_and_text(record)
             sizes[at] = len(text)
@@ -133,19 +130,29 @@ def index_of(records: Sequence[Record | bytes]) -> Index:
     return Index(bytes(kinds), sizes, bytes(tells))
 
 
+def agent_tells(raw: str) -> bool:
+    """Whether an agent's answer may state a decision; a quick look, the words decide in `extract`."""
+    if "ecision" in raw or "ecided" in raw or "ejected:" in raw or "uled out" in raw:
+        return True
+    return not raw.isascii() and any(word in raw for word in _AGENT_TELLS)
+
+
 def person_tells(text: str) -> bool:
-    """Whether a person's message may state a decision or a decline; a quick look, the words decide in `extract`."""
+    """The same for a person's message, which may also decline."""
     lowered = text[:4000].lower()
-    return any(word in lowered for word in _PERSON_TELLS)
+    if any(word in lowered for word in _PERSON_TELLS):
+        return True
+    return not text.isascii() and any(word in lowered for word in _PERSON_TELLS_ABROAD)
 
 
-_AGENT_TELLS: Final = ("ecision", "ecided", "ejected:", "uled out", "greed", "ntschied", "决定", "決定")
+_AGENT_TELLS: Final = ("ntschied", "ntscheid", "écidé", "écision", "决定", "決定")
 _PERSON_TELLS: Final = (
-    "decid", "decision", "n't ask", "’t ask", "not ask", "rather not", "must", "never", "approved", "n't change",
-    "not change", "n't touch", "not touch", "a legal no", "can't stand", "off the table", "acceptance", "at least",
-    "at most", "deadline", "agreed", "entschied", "entscheid", "muss ", "auf keinen", "nicht", "décid", "jamais", "il faut",
-    "decid", "nunca", "debe ", "deve ", "нельзя", "решили", "только", "决定", "決定", "必须", "必須", "不要", "禁止",
-    "别再", "ต้อง", "ห้าม", "อย่า", "เท่านั้น",
+    "decid", "decision", "t ask", "rather not", "must", "never", "approved", "t change", "t touch", "legal no", "t stand",
+    "the table", "acceptance", "at least", "at most", "deadline", "agreed", "entsch", "nicht", "jamais", "il faut", "nunca",
+)  # fmt: skip
+_PERSON_TELLS_ABROAD: Final = (
+    "décid", "müss", "não", "нельзя", "решили", "только", "не ", "决定", "決定", "必须", "必須", "不要", "禁止", "别再",
+    "ต้อง", "ห้าม", "อย่า", "เท่านั้น", "だけ", "ないで", "마세요",
 )  # fmt: skip
 
 

@@ -95,8 +95,16 @@ def test_an_image_message_is_told_by_its_preview_and_its_data() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [None, [], "chat", {"agents": "x"}, {"agents": []}, {"agents": [{"number": 0, "history": '{"bulks": [], "topi'}]}]
-    + [{"agents": [{"number": 0, "history": "[]"}]}, {"agents": [{"number": 0, "history": {"bulks": 5, "current": {}}}]}],
+    [
+        None,
+        [],
+        "chat",
+        {"agents": "x"},
+        {"agents": []},
+        {"agents": [{"number": 0, "history": '{"bulks": [], "topi'}]},
+        {"agents": [{"number": 0, "history": "[]"}]},
+        {"agents": [{"number": 0, "history": {"bulks": 5, "current": {}}}]},
+    ],
 )
 def test_what_is_no_chat_is_an_error_that_says_what_is_allowed(wrong: object) -> None:
     with pytest.raises(RequestError) as caught:

@@ -1,7 +1,6 @@
 """The log beside the chat: every message once, masked, at a cost that does not grow; readable whatever happened to it."""
 
 import json
-import os
 import time
 from pathlib import Path
 
@@ -227,4 +226,4 @@ def test_no_log_is_no_error_and_forgetting_twice_is_none(log: Path) -> None:
 def test_the_log_belongs_to_the_person_alone(log: Path) -> None:
     written(log, person("x"))
 
-    assert os.stat(log).st_mode & 0o077 == 0
+    assert log.stat().st_mode & 0o077 == 0
