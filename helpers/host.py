@@ -228,6 +228,8 @@ def keep_message(agent: Agent, message: Any) -> None:
     context = root_context(agent)
     if message is None or not settings.transcript_log or context.type == AgentContextType.BACKGROUND:
         return
+    if getattr(context, "agent0", None) is None:
+        return  # the greeting, said before the chat has its first agent; the next message begins the log with it
     path, mask = log_path(context), ports_of(agent).mask
     path.parent.mkdir(parents=True, exist_ok=True)
     record = {"id": message.id, "ai": message.ai, "content": message.content}

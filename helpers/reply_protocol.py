@@ -325,7 +325,7 @@ def close(
     with holding(handover_id, caller, settings, ports) as (book, handover):
         if not handover.is_open and handover.state != "prepared":
             return told_before(handover, book.folder, settings, ports)
-        note = {"what_happened": ports.mask(said)} if said else {"reason": ports.mask(why)}
+        note = closing_note(handover, ports.mask(said), ports.mask(why))
         outcome = "completed" if kind == "done" else "blocked"
         packet = book.chain.newest or handover.packet
         update: dict[str, Any] = {"identity": handover.packet.identity}
@@ -352,6 +352,14 @@ def close(
         text = note_text(packet, kind, outcome, note, (), book.folder, settings, ports, before=handover.packet)
         summary = {"verdict": kind, "outcome": outcome, "implicit": True, "handover_id": handover.id, **note}
         return Answer(text, ends=True, note=text, summary=summary)
+
+
+def closing_note(handover: Handover, said: str, why: str) -> dict[str, Any]:
+    """The note of a specialist that gave none; one that it left before the person spoke into its hand-back is not lost."""
+    earlier = {name: text for name, text in handover.note.items() if name in NOTE_PARTS}
+    if not said:
+        return {**earlier, "reason": why}
+    return {**earlier, "what_happened": "\n".join(filter(None, (earlier.get("what_happened"), said)))}
 
 
 def told_before(handover: Handover, folder: HandoverFolder, settings: Settings, ports: Ports) -> Answer:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,19 @@ def headings(run: live.LiveRun, number: int) -> list[str]:
     """The headings of the rows that agent `number` made by thinking and calling tools, but for those that name no agent."""
     rows = [row for row in run.log_rows() if row["agentno"] == number and row["type"] in ("agent", "tool", "response")]
     return [row["heading"] for row in rows if row["heading"]]
+
+
+def settle(run: live.LiveRun, agents: int) -> None:
+    """Wait until the saved chat holds that many agents and the host, which writes it in place, has left it alone for a while."""
+    end, seen, since = time.monotonic() + 10, 0, 0.0
+    while time.monotonic() < end:
+        stamp = run.chat_file.stat().st_mtime_ns if run.chat_file.exists() else 0
+        if stamp != seen:
+            seen, since = stamp, time.monotonic()
+        elif stamp and time.monotonic() - since > 0.5 and len(run.chat_json()["agents"]) == agents:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"the saved chat never held {agents} agents")
 
 
 def told(run: live.LiveRun) -> list[str]:
@@ -337,6 +351,7 @@ def test_a_host_that_dies_in_the_middle_finds_the_specialist_again(turn: int) ->
     with start(script) as run:
         run.send("Please build the hero")
         run.model.wait_for(DESIGNER, turn=turn)
+        settle(run, agents=2)
 
         run.restart()
 
@@ -359,6 +374,7 @@ def test_a_handover_that_was_only_prepared_is_offered_again_after_a_restart() ->
     with start(script) as run:
         run.send("Please build the hero")
         run.model.wait_for("agent0", turn=2)
+        settle(run, agents=1)
 
         run.restart()
 
