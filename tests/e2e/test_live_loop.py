@@ -45,6 +45,18 @@ class Speak(Extension):
             agent.context.communicate(UserMessage(message="One more thing: use blue"))
 """
 
+# The host dies after the verdict is recorded and before the specialist's run has ended.
+SLOW = """
+import asyncio
+from helpers.extension import Extension
+
+
+class Slow(Extension):
+    async def execute(self, tool_name="", response=None, **kwargs):
+        if tool_name == "handover_reply" and response.break_loop:
+            await asyncio.sleep(60)
+"""
+
 
 def hand_over(to: str = DESIGNER, **more: Any) -> dict[str, Any]:
     args = {"specialist_profile": to, "topic": "landing page hero", "goal": "First draft of the hero"}
@@ -575,3 +587,93 @@ def test_the_host_lists_the_plugin_and_the_orchestrator_reads_the_roster() -> No
         assert "- frontend_designer: UI, layout, CSS, accessibility" in prompt
         assert counter().count(prompt) < 450
         assert "Error loading tool" not in run.host_log()
+
+
+@pytest.mark.parametrize("way", ["start", "call_subordinate"])
+def test_without_an_active_project_the_folder_named_in_the_call_is_used(way: str, tmp_path: Path) -> None:
+    call = hand_over(project_root=str(tmp_path), start=way == "start")
+    steps = [call] if way == "start" else [call, copied_step]
+    with live.start({"agent0": [*steps, response("Fine.")], DESIGNER: [ACCEPT, done()]}) as run:
+        assert run.say("Please build the hero") == "Fine."
+
+        lines = [line for path in (tmp_path / ".a0proj/handover/chains").glob("*.jsonl") for line in path.read_text().splitlines()]
+        assert [json.loads(line)["kind"] for line in lines][-2:] == ["done", "briefed"]
+        assert NOTE["what_happened"] in json.dumps(run.history())
+
+
+def test_a_host_that_dies_between_verdict_and_return_loses_no_note() -> None:
+    slow = {
+        "usr/plugins/probe/plugin.yaml": "name: probe\ntitle: Probe\ndescription: p\nversion: 1.0.0\n",
+        "usr/plugins/probe/.toggle-1": "",
+        "usr/plugins/probe/extensions/python/tool_execute_after/_90_probe_slow.py": SLOW,
+    }
+    script = {
+        "agent0": [hand_over(start=True), response("The draft is ready.")],
+        DESIGNER: [ACCEPT, done(), response("I am still here.")],
+    }
+    with start(script, files=slow) as run:
+        run.send("Please build the hero")
+        run.model.wait_until(lambda: folder(run).exists() and "done" in kinds(run), "the hand-back")
+        settle(run, agents=2)
+
+        run.restart()
+
+        assert run.say("Are you there?") == "The draft is ready."
+        note = tool_results(run, "call_subordinate")[0]
+        assert NOTE["what_happened"] in note
+        assert NOTE["observations"] in note
+        assert kinds(run)[-1] == "done"
+
+
+def test_a_host_that_dies_under_two_specialists_goes_on_from_the_inner_one_up() -> None:
+    waiting = held(response("never read"))
+    down = hand_over(EXPLORER, goal="Find the tokens", start=True)
+    script = {
+        "agent0": [hand_over(start=True), copied_step, response("Reviewed.")],
+        DESIGNER: [down, done(hand_to=REVIEWER)],
+        EXPLORER: [ACCEPT, waiting, done(what_happened="Tokens are in theme.css.")],
+        REVIEWER: [done(what_happened="Reviewed.")],
+    }
+    with start(script) as run:
+        run.send("Please build the hero")
+        run.model.wait_for(EXPLORER, turn=2)
+        settle(run, agents=3)
+
+        run.restart()
+
+        assert run.say("Go on") == "Reviewed."
+        assert [(r.profile, r.agent_number) for r in run.requests][4:] == [
+            (EXPLORER, 2),
+            (DESIGNER, 1),
+            ("agent0", 0),
+            (REVIEWER, 1),
+            ("agent0", 0),
+        ]
+        assert "Tokens are in theme.css." in run.model.requests_of(DESIGNER)[1].last
+        # Nobody awaited the designer's run any more: the next leg stood ready, with its call at the end of the note.
+        assert "call_subordinate" in tool_results(run, "call_subordinate")[0]
+        assert [move for move in moves(run) if move.endswith("done")] == [f"{who} done" for who in (EXPLORER, DESIGNER, REVIEWER)]
+        assert all("🔎 Codebase Explorer (A2)" in heading for heading in headings(run, 2))
+
+
+def test_a_chat_that_is_removed_in_the_middle_cancels_its_handover() -> None:
+    script = {"agent0": [hand_over(start=True)], DESIGNER: [ACCEPT, held(response("never read"))]}
+    with start(script) as run:
+        run.send("Please build the hero")
+        run.model.wait_for(DESIGNER, turn=2)
+
+        run.remove()
+
+        assert kinds(run) == ["prepared", "delivered", "accepted", "cancelled"]
+        assert not run.chat_file.exists()
+
+
+def test_the_shipped_orchestrator_profile_hands_over_as_itself() -> None:
+    orchestrator = "a0_software_orchestrator"
+    script = {orchestrator: [hand_over(start=True), response("The draft is ready.")], DESIGNER: [done()]}
+    with start(script, settings={"agent_profile": orchestrator}) as run:
+        assert run.say("Please build the hero") == "The draft is ready."
+
+        assert "### handover_to_specialist" in run.requests[0].system
+        assert {event["from"] for event in ledger(run) if event["kind"] == "prepared"} == {orchestrator}
+        assert run.agents()[0]["profile"] == orchestrator
