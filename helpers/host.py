@@ -320,6 +320,12 @@ async def keep_note(agent: Agent, note: str) -> None:
         await tool.set_progress(note)
 
 
+def pass_on_message(agent: Agent, above: Agent) -> None:
+    """A message of the person that came when the specialist's run was over would wait there unread: its superior gets it."""
+    if agent.intervention and not above.intervention:
+        above.intervention, agent.intervention = agent.intervention, None
+
+
 def call_person(agent: Agent, heading: str, content: str) -> None:
     """A row and a notification: the person is needed."""
     root_context(agent).log.log(type="warning", heading=heading, content=content)

@@ -419,6 +419,7 @@ async def ended(agent: Any, data: dict[str, Any]) -> None:
             data["result"] = await handed_back(at, answer)
             if above := host.superior(agent):
                 await host.keep_note(above, data["result"])
+                host.pass_on_message(agent, above)
         tell_back(at, answer)
         if answer.summary.get("verdict") in KEPT_AFTER:
             host.undress(agent)
