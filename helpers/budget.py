@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from usr.plugins.software_orchestrator.helpers.errors import RequestError
@@ -111,6 +111,36 @@ def cut_text(text: str, limit_tokens: int, cost: Count) -> str:
         if length <= 0:
             break
     return ""
+
+
+def fit_texts(texts: Mapping[str, str], limit_tokens: int, count: Count) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Texts within a common limit, and the names of those that were cut.
+
+    What is small stays whole; the long ones share the rest evenly and end in `MARK`.
+    """
+    sizes = {name: count(text) for name, text in texts.items() if text}
+    room, kept, cut = limit_tokens, {}, []
+    for number, name in enumerate(sorted(sizes, key=lambda each: sizes[each])):
+        share, text = room // (len(sizes) - number), texts[name]
+        if sizes[name] > share:
+            beginning = cut_text(text, share, lambda rest: count(f"{rest.rstrip()} {MARK}"))
+            text = f"{beginning.rstrip()} {MARK}" if beginning else ""
+            cut.append(name)
+        if text:
+            kept[name] = text
+            room -= count(text)
+    return {name: kept[name] for name in texts if name in kept}, tuple(name for name in texts if name in cut)
+
+
+def fit_items(items: Sequence[str], limit_tokens: int, count: Count) -> tuple[str, ...]:
+    """The first items that fit into the limit, each whole."""
+    room, kept = limit_tokens, []
+    for item in items:
+        room -= count(item)
+        if room < 0:
+            break
+        kept.append(item)
+    return tuple(kept)
 
 
 def _heading(section: str) -> str:

@@ -166,7 +166,7 @@ def _step(chain: Chain, event: Event) -> Chain:
     if event.kind == "prepared":
         return _prepared(chain, event)
     if event.kind == "refused":
-        return replace(chain, refusals=chain.refusals + 1)
+        chain = replace(chain, refusals=chain.refusals + 1)
     if event.kind == "resumed":
         return replace(chain, stop="", refusals=0, fresh_from=len(chain.handovers))
     if event.kind == "escalated":

@@ -278,7 +278,7 @@ def packaged(
     path = briefing_path(folder, packet)
 
     def parts(title_chars: int) -> tuple[render.Part, ...]:
-        return render.package_parts(
+        found = render.package_parts(
             packet,
             head=resources.text("package_head"),
             foot=f"briefing: {render.visible(str(path)).replace(chr(10), chr(92) + 'n')}\n{resources.text('package_foot')}",
@@ -287,6 +287,7 @@ def packaged(
             title_chars=title_chars,
             artifact_status=artifact_status,
         )
+        return tuple(map(render.inert_part, found))
 
     package = budget.whole(parts(render.TITLE_CHARS), counter.count)
     estimated = package.tokens

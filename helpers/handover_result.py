@@ -75,8 +75,8 @@ def next_step(prepared: Prepared) -> str:
     identity = prepared.packet.identity
     if prepared.state != "prepared":
         return (
-            f"Orchestrator: {identity.receiver} is already working on {identity.handover_id} ({prepared.state});"
-            " wait for its hand-back, nothing was started"
+            f"Orchestrator: {identity.receiver} already holds {identity.handover_id} ({prepared.state}), nothing was started;"
+            f" when it does not run, let it go on: {start_call(prepared.plan.specialist, identity.handover_id, fresh=False)}"
         )
     return "Orchestrator: review the package, then call_subordinate(...): " + start_call(
         prepared.plan.specialist, identity.handover_id, fresh=not prepared.plan.request.answers

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,10 +33,11 @@ from usr.plugins.software_orchestrator.helpers.transcript import Transcript, fro
 __all__ = ["AgentContext", "HandoverResponse", "InterventionException", "RepairableException", "UserMessage"]
 
 KEY = "software_orchestrator"
-REFERENCE = re.compile(r"§§handover\(\s*(ho-[0-9a-f]{16})\s*\)")
+REFERENCE = re.compile(r"§§handover\b\W{0,3}([\w\-]{0,60})\W?\)?")
 # Transient marks on an agent; the host does not save keys that begin with "_".
 DELIVERIES, STATE, IN_LOOP, NUDGED = "_so_deliveries", "_so_state", "_so_in_loop", "_so_nudged"
-_PERSON_MESSAGES, _PERSON_CHARS = 20, 4000
+_PERSONA, _TOLD = "_so_persona", "_so_told"
+_PERSON_MESSAGES, _PERSON_CHARS, _READ_CHARS = 20, 4000, 20_000
 
 
 @dataclass
@@ -114,7 +115,7 @@ def project_root(agent: Agent) -> str:
 
 def real_path(path: Any) -> Any:
     """A path as the model names it (`/a0/...`) as one that can be opened; anything else as it is."""
-    return files.fix_dev_path(path) if isinstance(path, str) and path.startswith("/a0/") else path
+    return files.fix_dev_path(path.strip()) if isinstance(path, str) and path.strip().startswith("/a0/") else path
 
 
 def settings_of(agent: Agent) -> Settings:
@@ -286,7 +287,11 @@ def person_wrote(context: AgentContext, text: str) -> None:
     kept = memory(context)
     kept["refusals"] = 0
     kept["person"]["count"] += 1
-    kept["person"]["last"] = [*kept["person"]["last"], ports_of(context.agent0).mask(text[:_PERSON_CHARS])][-_PERSON_MESSAGES:]
+    try:  # masked before it is cut, so that no half of a secret stays
+        said = ports_of(context.agent0).mask(text[:_READ_CHARS])[:_PERSON_CHARS]
+    except RecordError:
+        said = ""  # counted, but nothing of it can be kept
+    kept["person"]["last"] = [*kept["person"]["last"], said][-_PERSON_MESSAGES:]
 
 
 def check_refusals(context: AgentContext, settings: Settings) -> None:
@@ -326,14 +331,28 @@ def release(agent: Agent) -> None:
     undress(agent)
 
 
+def subordinate_holding(agent: Agent, handover_id: str) -> Agent | None:
+    """The agent's own living subordinate that works in this handover, or None."""
+    below = (each for each in agents_of(root_context(agent)) if superior(each) is agent)
+    return next((each for each in below if (held := binding(each)) and held["handover_id"] == handover_id), None)
+
+
 def dress(agent: Agent, profile: str, name: str) -> None:
     """Profile and persona, which the host loses on reload and when settings are saved (HOST fact 19); again does nothing."""
     if agent.config.profile != profile:
         agent.config = dataclasses.replace(agent.config, profile=profile)
     agent.agent_name = f"{name} (A{agent.number})"
+    agent.data[_PERSONA] = (profile, name)
+
+
+def redress(agent: Agent) -> None:
+    """What `dress` last set, without a look at the record: settings may have been saved a moment ago."""
+    if persona := agent.data.get(_PERSONA):
+        dress(agent, *persona)
 
 
 def undress(agent: Agent) -> None:
+    agent.data.pop(_PERSONA, None)
     agent.agent_name = f"A{agent.number}"
 
 
@@ -349,6 +368,26 @@ def save_chat(agent: Agent) -> None:
 def tell(agent: Agent, heading: str, content: str = "") -> None:
     """One row in the chat the person sees."""
     root_context(agent).log.log(type="info", heading=heading, content=content)
+
+
+def complain(agent: Agent, error: HandoverError) -> None:
+    """What went wrong beside a tool call, as a row; the same thing once."""
+    if agent.data.get(_TOLD) != str(error):
+        agent.data[_TOLD] = str(error)
+        root_context(agent).log.log(type="warning", heading="Software Orchestrator", content=str(error))
+
+
+async def keep_note(agent: Agent, note: str) -> None:
+    """Of a tool that the person interrupts the host keeps the progress alone (HOST fact 14): the note is put there."""
+    tool = getattr(getattr(agent, "loop_data", None), "current_tool", None)
+    if tool is not None:
+        await tool.set_progress(note)
+
+
+def pass_on_message(agent: Agent, above: Agent) -> None:
+    """A message of the person that came when the specialist's run was over would wait there unread: its superior gets it."""
+    if agent.intervention and not above.intervention:
+        above.intervention, agent.intervention = agent.intervention, None
 
 
 def call_person(agent: Agent, heading: str, content: str) -> None:
@@ -367,17 +406,18 @@ def call_person(agent: Agent, heading: str, content: str) -> None:
 # starting a subordinate, in both shapes of the host
 
 
-async def run_subordinate(agent: Agent, profile: str, message: str, *, fresh: bool) -> tuple[str, Agent]:
-    """Run a specialist and return what it said and who it was. Exceptions of the run pass through."""
+async def run_subordinate(agent: Agent, profile: str, message: str, *, goes_on: Agent | None = None) -> tuple[str, Agent]:
+    """Run a fresh specialist, or the one that goes on; return what it said and who it was. Exceptions of the run pass through."""
     import tools.call_subordinate as host_tool
 
     if hasattr(host_tool, "get_or_create_subordinate"):
-        sub = host_tool.get_or_create_subordinate(agent, profile=profile, reset=fresh, message=message)
+        child = child_context_id(agent, goes_on) if goes_on else ""
+        sub = host_tool.get_or_create_subordinate(
+            agent, profile=profile, reset=goes_on is None, message=message, **({"context_id": child} if child else {})
+        )
         said = await host_tool.run_subordinate(agent, sub, message)
         return str(said or ""), sub
-    sub = agent.get_data(Agent.DATA_NAME_SUBORDINATE)
-    if fresh or sub is None or sub.config.profile != profile:
-        sub = _linear_subordinate(agent, profile)
+    sub = goes_on or _linear_subordinate(agent, profile)
     sub.hist_add_user_message(UserMessage(message=message, attachments=[]))
     try:
         said = await sub.monologue()
@@ -400,12 +440,3 @@ def _linear_subordinate(agent: Agent, profile: str) -> Agent:
 def child_context_id(agent: Agent, sub: Agent) -> str:
     """The id of a subordinate's own chat (2.x), or ""."""
     return "" if sub.context is agent.context else str(sub.context.id)
-
-
-def current_subordinate(agent: Agent) -> Agent | None:
-    """The agent's newest living subordinate, or None."""
-    found: Agent | None = agent.data.get(Agent.DATA_NAME_SUBORDINATE)
-    if found is not None:
-        return found
-    children = agent.data.get("_subordinates")
-    return next(reversed(list(children.values())), None) if isinstance(children, Mapping) and children else None

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from usr.plugins.software_orchestrator.helpers import (
@@ -15,6 +16,8 @@ from usr.plugins.software_orchestrator.helpers import (
     handover_result,
     history_protocol,
     host,
+    masking,
+    render,
     reply_protocol,
     resources,
 )
@@ -26,6 +29,7 @@ from usr.plugins.software_orchestrator.helpers.ports import Caller, Ports
 from usr.plugins.software_orchestrator.helpers.reply_protocol import Answer, Delivery
 
 OFFERS = "handovers"  # the name of what is offered, among the extras of a prompt
+SPOKEN_TO = "spoken to"  # the person wrote to a specialist that works
 KEPT_AFTER = ("clarify",)  # a specialist that asked is asked back: it keeps its handover
 LOST = ("cancelled", "failed", "superseded")  # closed by others; any other verdict is the holder's own until its run ends
 
@@ -50,6 +54,15 @@ def desk(agent: Any) -> Desk:
     return Desk(agent, host.caller_of(agent, ports), host.settings_of(agent), ports)
 
 
+@contextmanager
+def said_once(agent: Any) -> Iterator[None]:
+    """Around an extension: what it cannot do is said in the chat, once, and stops nothing; a raise would end the chat."""
+    try:
+        yield
+    except HandoverError as error:
+        host.complain(agent, error)
+
+
 # handover_to_specialist
 
 
@@ -60,13 +73,15 @@ async def handover(agent: Any, tool: Any, args: Mapping[str, Any]) -> HandoverRe
         at = desk(agent)
         host.check_refusals(host.root_context(agent), at.settings)
         await asyncio.to_thread(sweep, at)
-        given = {**args, "project_root": host.real_path(args.get("project_root"))}
-        prepared = await asyncio.to_thread(handover_protocol.prepare, given, *at.rest)
+        prepared = await asyncio.to_thread(handover_protocol.prepare, arguments(agent, args), *at.rest)
     except HandoverError as error:
         return refuse(agent, error)
     host.memory(host.root_context(agent))["refusals"] = 0
     if prepared.plan.request.start and prepared.state == "prepared":
-        return await start(at, tool, prepared)
+        try:
+            return await start(at, tool, prepared)
+        except HandoverError as error:
+            return refuse(agent, error)
     host.tell(agent, f"{prepared.plan.specialist.name} is prepared for: {prepared.packet.topic}", why(prepared))
     return host.answered(handover_result.message(prepared))
 
@@ -103,6 +118,13 @@ def sweep(at: Desk) -> tuple[str, ...]:
     return reply_protocol.sweep(alive, at.caller.project_root, *at.rest) if at.caller.project_root else ()
 
 
+def arguments(agent: Any, args: Mapping[str, Any]) -> dict[str, Any]:
+    """The call with paths as they can be opened. Inside a handover its own project counts, whatever the call says."""
+    given = {**args, "artifacts": masking.map_text(args.get("artifacts"), host.real_path)}
+    given["project_root"] = None if host.binding(agent) else host.real_path(args.get("project_root"))
+    return given
+
+
 async def start(at: Desk, tool: Any, prepared: Prepared) -> HandoverResponse:
     """Run the specialist, then whoever it hands on to (seed 004's chain), and bring the last note back."""
     legs: list[dict[str, Any]] = []
@@ -118,7 +140,8 @@ async def start(at: Desk, tool: Any, prepared: Prepared) -> HandoverResponse:
         except HandoverError as error:
             answer = moved_no_further(at.agent, answer, error)
             break
-    reply = {**answer.summary, "legs": legs, "note": answer.note, "next_step": what_follows(answer)}
+    await tool.set_progress(answer.note)
+    reply = {**answer.summary, "legs": legs, "next_step": what_follows(answer)}
     response = host.answered(handover_result.message(prepared, reply))
     response.error = answer.summary.get("verdict") == "failed"
     return response
@@ -143,29 +166,51 @@ async def run_leg(at: Desk, tool: Any, prepared: Prepared) -> Answer:
         host.refuse_unknown_profile(at.agent, specialist.profile)
         delivery = await asyncio.to_thread(reply_protocol.deliver, identity.handover_id, *at.rest, way="start")
     except HandoverError as error:
-        return await asyncio.to_thread(reply_protocol.close, identity.handover_id, "failed", str(error), *at.rest)
-    announce(at.agent, delivery)
+        return await fail(at, prepared, str(error))
+    announce(at, delivery)
     await tool.set_progress(f"{specialist.name} has the task: {prepared.packet.topic}")
     stash(at.agent, identity.handover_id, delivery)
     at.agent.data[host.IN_LOOP] = identity.handover_id
     reference = handover_result.reference(identity.handover_id)
     try:
-        said, _ = await host.run_subordinate(at.agent, specialist.profile, reference, fresh=delivery.fresh)
+        goes_on = host.subordinate_holding(at.agent, delivery.goes_on)
+        said, _ = await host.run_subordinate(at.agent, specialist.profile, reference, goes_on=goes_on)
     except host.InterventionException:
         raise
     except Exception as error:
-        return await asyncio.to_thread(reply_protocol.close, identity.handover_id, "failed", f"{type(error).__name__}: {error}", *at.rest)
+        return await fail(at, prepared, f"{type(error).__name__}: {error}")
     finally:
         at.agent.data.pop(host.IN_LOOP, None)
-    found = await asyncio.to_thread(reply_protocol.outcome_of, identity.handover_id, *at.rest)
-    if found is None:
-        found = await asyncio.to_thread(reply_protocol.close, identity.handover_id, "done", "", *at.rest, said=said)
-    return found
+    try:
+        return await came_back(at, identity.handover_id, said)
+    except HandoverError as error:
+        summary = {"verdict": "done", "implicit": True, "handover_id": identity.handover_id, "what_happened": said, "not_recorded": str(error)}
+        return Answer(said, ends=True, note=f"{said}\nNot recorded: {error}\n", summary=summary)
 
 
-def announce(agent: Any, delivery: Delivery) -> None:
+async def came_back(at: Desk, identifier: str, said: str) -> Answer:
+    """What the handover came to; one that is still open when its run is over ends as done, with what was said."""
+    found = await asyncio.to_thread(reply_protocol.outcome_of, identifier, *at.rest)
+    return found or await asyncio.to_thread(reply_protocol.close, identifier, "done", "", *at.rest, said=said)
+
+
+async def fail(at: Desk, prepared: Prepared, why_: str) -> Answer:
+    """The specialist did not start, or its run broke: the work is the caller's again."""
+    answer = await asyncio.to_thread(reply_protocol.close, prepared.packet.identity.handover_id, "failed", why_, *at.rest)
+    host.tell(at.agent, f"{prepared.plan.specialist.name} failed; {holder_name(at.agent, at.settings)} has the task now", why_)
+    return answer
+
+
+def announce(at: Desk, delivery: Delivery) -> None:
+    """The one line on who has the task now, and why."""
     packet = delivery.handover.packet
-    host.tell(agent, f"{delivery.title} has the task now: {packet.topic}", packet.handover_reason or packet.next_action or packet.goal)
+    why_ = packet.handover_reason or packet.next_action or packet.goal or packet.summary or f"{packet.identity.sender} handed it over"
+    host.tell(at.agent, f"{delivery.title} has the task now: {packet.topic}", why_)
+
+
+def holder_name(agent: Any, settings: Settings) -> str:
+    """The agent as a person knows it: its persona while it holds a handover, else its roster entry."""
+    return str(agent.agent_name) if host.binding(agent) else reply_protocol.specialist_of(settings, host.sender_of(agent)).name
 
 
 def what_follows(answer: Answer) -> str:
@@ -190,11 +235,13 @@ def what_follows(answer: Answer) -> str:
 
 async def reply(agent: Any, args: Mapping[str, Any]) -> HandoverResponse:
     """The specialist's verdict. accept goes on working; the others end its run."""
-    if host.binding(agent) is None:
-        return host.refused(RefusedError("no handover is open for you", "answer with the response tool", "nothing_open"))
     try:
+        host.refuse_parallel(agent)
+        if host.binding(agent) is None:
+            raise RefusedError("no handover is open for you", "answer with the response tool", "nothing_open")
         at = desk(agent)
-        answer = await asyncio.to_thread(reply_protocol.reply, args, *at.rest)
+        given = {**args, "artifacts": masking.map_text(args.get("artifacts"), host.real_path)}
+        answer = await asyncio.to_thread(reply_protocol.reply, given, *at.rest)
     except HandoverError as error:
         return host.refused(error)
     agent.data[host.STATE] = "accepted" if not answer.ends else "closed"
@@ -239,10 +286,11 @@ def person_wrote(context: Any, message: Any) -> None:
     if context.get_output_data("parent_context_id"):
         return
     host.person_wrote(context, message.message)
-    for agent in host.agents_of(context):
-        held = host.binding(agent)
-        if held and agent.context is not context and agent.context.is_running():
-            host.tell(agent, f"{agent.agent_name} holds the task now", f"It works in its own chat, {agent.context.id}.")
+    for agent in _holders(context):
+        with said_once(agent):
+            if agent.context is not context and reply_protocol.held_by(host.binding(agent)["handover_id"], *desk(agent).rest).is_open:
+                host.redress(agent)
+                host.tell(agent, f"{agent.agent_name} holds the task now", f"It works in its own chat, {agent.context.id}.")
 
 
 def nudged(context: Any) -> None:
@@ -254,18 +302,27 @@ def stopped(context: Any, why_: str) -> None:
     if not context.is_running():
         return
     for agent in _holders(context):
-        at = desk(agent)
-        reply_protocol.interrupt(at.caller.inside, why_, *at.rest)
+        with said_once(agent):
+            at = desk(agent)
+            reply_protocol.interrupt(at.caller.inside, why_, *at.rest)
         agent.data.pop(host.STATE, None)
 
 
 def cleared(context: Any, why_: str) -> None:
     """The chat is reset or removed: its agents are gone, and with them their handovers and what they said."""
     for agent in _holders(context):
-        at = desk(agent)
-        reply_protocol.close(at.caller.inside, "cancelled", why_, *at.rest)
+        with said_once(agent):
+            at = desk(agent)
+            host.release(agent)  # first, so that a run that still goes on in this moment does not reopen it
+            reply_protocol.close(at.caller.inside, "cancelled", why_, *at.rest)
         host.release(agent)
     host.forget_messages(context)
+
+
+def removed(chat_id: str) -> None:
+    """A chat is removed without a reset, as the scheduler does."""
+    if context := host.AgentContext.get(chat_id):
+        cleared(context, "the chat was removed")
 
 
 def _holders(context: Any) -> list[Any]:
@@ -274,9 +331,12 @@ def _holders(context: Any) -> list[Any]:
 
 async def before_tool(agent: Any, name: str, args: dict[str, Any]) -> None:
     """A specialist that works has accepted; and a reference in call_subordinate gets the right specialist."""
-    if host.binding(agent) and name != "handover_reply" and agent.data.get(host.STATE) != "accepted":
-        at = desk(agent)
-        agent.data[host.STATE] = await asyncio.to_thread(reply_protocol.touch, at.caller.inside, *at.rest)
+    if host.binding(agent):
+        host.redress(agent)
+        with said_once(agent):
+            if name != "handover_reply" and agent.data.get(host.STATE) != "accepted":
+                at = desk(agent)
+                agent.data[host.STATE] = await asyncio.to_thread(reply_protocol.touch, at.caller.inside, *at.rest)
     if name in ("call_subordinate", "handover_to_specialist"):
         agent.loop_data.extras_persistent.pop(OFFERS, None)  # what was offered may have begun with this call
     if name == "call_subordinate" and (found := host.REFERENCE.search(str(args.get("message") or ""))):
@@ -288,29 +348,26 @@ async def route(agent: Any, handover_id: str, args: dict[str, Any]) -> None:
     try:
         host.refuse_parallel(agent)
         at = desk(agent)
-        delivery = await asyncio.to_thread(reply_protocol.deliver, handover_id, *at.rest, way="call_subordinate")
-        profile = delivery.handover.receiver
+        profile = (await asyncio.to_thread(reply_protocol.held_by, handover_id, *at.rest)).receiver
         host.refuse_unknown_profile(agent, profile)
+        delivery = await asyncio.to_thread(reply_protocol.deliver, handover_id, *at.rest, way="call_subordinate")
     except HandoverError as error:
-        raise host.RepairableException(str(error)) from error
+        raise repairable(error) from error
     stash(agent, handover_id, delivery)
-    announce(agent, delivery)
-    current = host.current_subordinate(agent)
-    goes_on = current is not None and (
-        holds(current, handover_id) or (not delivery.fresh and current.config.profile == profile)
-    )
+    announce(at, delivery)
+    goes_on = host.subordinate_holding(agent, delivery.goes_on)
     args.update(profile=profile, reset="false" if goes_on else "true", message=handover_result.reference(handover_id))
     args.pop("agent_profile", None)
     args.pop("agent_id", None)
-    if goes_on and (child := host.child_context_id(agent, current)):
+    if goes_on and (child := host.child_context_id(agent, goes_on)):
         args["context_id"] = child
     else:
         args.pop("context_id", None)
 
 
-def holds(agent: Any, handover_id: str) -> bool:
-    held = host.binding(agent)
-    return held is not None and held["handover_id"] == handover_id
+def repairable(error: HandoverError) -> Exception:
+    """The refusal as the host's exception that the model reads; the host expands braces in its text (HOST fact 15)."""
+    return host.RepairableException(render.inert(str(error)))
 
 
 def stash(agent: Any, handover_id: str, delivery: Delivery) -> None:
@@ -325,7 +382,7 @@ def incoming(agent: Any, data: dict[str, Any]) -> None:
         return
     spoken = kwargs.get("intervention", args[2] if len(args) > 2 else False)
     if spoken:
-        agent.data.pop(host.STATE, None)
+        agent.data[host.STATE] = SPOKEN_TO
         return
     message = kwargs.get("message", args[1] if len(args) > 1 else None)
     found = host.REFERENCE.search(str(getattr(message, "message", "") or ""))
@@ -334,7 +391,7 @@ def incoming(agent: Any, data: dict[str, Any]) -> None:
     try:
         delivery = above.data.get(host.DELIVERIES, {}).pop(found[1], None) or deliver_now(above, found[1])
     except HandoverError as error:
-        data["exception"] = host.RepairableException(str(error))
+        data["exception"] = repairable(error)
         return
     take(agent, above, delivery)
     expanded = dataclasses.replace(message, message=delivery.text)
@@ -365,51 +422,69 @@ async def restore(agent: Any, *, save: bool = False) -> None:
     """
     if host.binding(agent) is None:
         return
-    try:
+    host.redress(agent)
+    with said_once(agent):
         at = desk(agent)
-        found = await asyncio.to_thread(reply_protocol.held_by, at.caller.inside, *at.rest)
-    except HandoverError as error:
-        host.release(agent)
-        host.tell(agent, "A handover was dropped", error.message)
-        return
-    if found.state in LOST:
-        host.release(agent)
-        host.tell(agent, f"{found.id} is closed ({found.state})", "Its specialist goes on without it.")
-        return
-    specialist = at.settings.roster.find(found.receiver)
-    host.dress(agent, specialist.profile, specialist.name)
-    if save:
-        host.save_chat(agent)
+        identifier = at.caller.inside
+        try:
+            found = await asyncio.to_thread(reply_protocol.held_by, identifier, *at.rest)
+        except HandoverError as error:
+            if error.code == "append_failed":
+                raise
+            host.release(agent)
+            host.tell(agent, "A handover was dropped", error.message)
+            return
+        if found.state in LOST:
+            host.release(agent)
+            host.tell(agent, f"{found.id} is closed ({found.state})", "Its specialist goes on without it.")
+            return
+        if agent.data.get(host.STATE) == SPOKEN_TO:
+            agent.data.pop(host.STATE)
+            await asyncio.to_thread(reply_protocol.interrupt, identifier, "the person wrote", *at.rest)
+        specialist = reply_protocol.specialist_of(at.settings, found.receiver)
+        host.dress(agent, specialist.profile, specialist.name)
+        if save:
+            host.save_chat(agent)
 
 
 async def ended(agent: Any, data: dict[str, Any]) -> None:
     """A specialist's run is over: its handover is closed if it still is open, and the note becomes its superior's result."""
-    held = host.binding(agent)
-    if held is None:
+    if host.binding(agent) is None:
         return
-    at, identifier = desk(agent), held["handover_id"]
-    error = data.get("exception")
-    if isinstance(error, host.InterventionException):
+    if isinstance(data.get("exception"), host.InterventionException):
         return
-    if isinstance(error, Exception):
-        why_ = f"{type(error).__name__}: {error}"
-        answer = await asyncio.to_thread(reply_protocol.close, identifier, "failed", why_, *at.rest)
+    with said_once(agent):
+        at = desk(agent)
+        answer = await outcome(at, data)
         data["exception"] = None  # else the host ends the whole line of agents up to the person (HOST fact 14)
-        data["result"] = answer.note
-    else:
-        found = await asyncio.to_thread(reply_protocol.outcome_of, identifier, *at.rest)
-        said = data.get("result")
-        answer = found or await asyncio.to_thread(
-            reply_protocol.close, identifier, "done", "", *at.rest, said=said if isinstance(said, str) else ""
-        )
         data["result"] = await handed_back(at, answer)
+        if above := host.superior(agent):
+            await host.keep_note(above, data["result"])
+            host.pass_on_message(agent, above)
+        tell_back(at, answer)
+        if answer.summary.get("verdict") in KEPT_AFTER:
+            host.undress(agent)
+            return
+    host.release(agent)
+
+
+async def outcome(at: Desk, data: Mapping[str, Any]) -> Answer:
+    error, said = data.get("exception"), data.get("result")
+    if isinstance(error, BaseException):
+        why_ = f"{type(error).__name__}: {error}"
+        return await asyncio.to_thread(reply_protocol.close, at.caller.inside, "failed", why_, *at.rest)
+    return await came_back(at, at.caller.inside, said if isinstance(said, str) else "")
+
+
+def tell_back(at: Desk, answer: Answer) -> None:
+    """Who has the task now that the specialist is done; a specialist that needs the person calls them."""
+    agent, verdict = at.agent, answer.summary.get("verdict")
     if answer.stops:
         host.call_person(agent, "A specialist needs you", f"{agent.agent_name}: {answer.stops}")
-    host.tell(agent, f"{agent.agent_name} handed back: {answer.summary.get('verdict')}", str(answer.summary.get("what_happened", "")))
-    if answer.summary.get("verdict") in KEPT_AFTER:
-        host.undress(agent)
-    else:
-        host.release(agent)
+    above = host.superior(agent)
+    follows = f"it asks for {answer.hand_to}" if answer.hand_to else f"{holder_name(above, at.settings)} has the task now" if above else "it is with you now"
+    told = answer.summary.get("what_happened") or answer.summary.get("reason") or ", ".join(answer.summary.get("missing", ()))
+    host.tell(agent, f"{agent.agent_name} handed back ({verdict}); {follows}", str(told))
 
 
 async def handed_back(at: Desk, answer: Answer) -> str:
@@ -432,16 +507,18 @@ def specialist_prompt(agent: Any) -> str:
 
 
 async def offers(agent: Any) -> str:
-    """For the orchestrator after a restart or a stop: what stands prepared, open or stopped in this chat; "" when nothing does."""
-    if host.binding(agent) is not None or host.superior(agent) is not None:
+    """After a restart or a stop: what this agent prepared and nobody started, what is open or stopped; "" when nothing is."""
+    if host.binding(agent) is None and host.superior(agent) is not None:
         return ""
-    at = desk(agent)
-    if not at.caller.project_root:
-        return ""
-    gone = await asyncio.to_thread(sweep, at)
-    lost = [f"Cancelled: {identifier}, its specialist is gone; hand over again what is still wanted" for identifier in gone]
-    standing = await asyncio.to_thread(reply_protocol.standing, at.caller.project_root, *at.rest)
-    return "\n".join((*lost, *standing))
+    with said_once(agent):
+        at = desk(agent)
+        if not at.caller.project_root:
+            return ""
+        gone = await asyncio.to_thread(sweep, at)
+        lost = [f"Cancelled: {identifier}, its specialist is gone; hand over again what is still wanted" for identifier in gone]
+        standing = await asyncio.to_thread(reply_protocol.standing, at.caller.project_root, *at.rest)
+        return "\n".join((*lost, *standing))
+    return ""
 
 
 def roster_lines(agent: Any) -> str:
@@ -450,4 +527,4 @@ def roster_lines(agent: Any) -> str:
         settings = host.settings_of(agent)
     except HandoverError as error:
         return f"(roster: {error.message})"
-    return settings.roster.lines(host.sender_of(agent))
+    return render.inert(settings.roster.lines(host.sender_of(agent)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from usr.plugins.software_orchestrator.helpers.packet import (
@@ -60,6 +60,17 @@ def _escaped(character: str) -> str:
         return character
     code = ord(character)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def inert(text: str) -> str:
+    """The text with every "{{" broken up as "{ {": the host expands what stands in double braces, files too (HOST fact 15)."""
+    return re.sub(r"\{(?=\{)", "{ ", text)
+
+
+def inert_part(part: Part) -> Part:
+    """The part with nothing in it that the host would expand, however it travels; its cut is counted as it is sent."""
+    cut = (inert(part.cut[0]), part.cut[1]) if part.cut else None
+    return replace(part, full=inert(part.full), short=inert(part.short), cut=cut)
 
 
 def quote(text: str, label: str = "") -> str:
@@ -306,7 +317,7 @@ def note_parts(
     questions = tuple(item for item in packet.open_questions if item not in before.open_questions)
     return (
         Part("", "identity", head, head),
-        *_list("Asked for", tuple(note.get("missing", ())), _bullet, keep=True),
+        *_list("Asked for", tuple(note.get("missing", ())), _bullet, rank=0),
         *_list("Asked for, but the packet holds it", tuple(note.get("already_held", ())), _bullet, rank=5),
         *_text("Reason", str(note.get("reason", "")), 1),
         *_text("What happened", str(note.get("what_happened", "")), 1),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,8 @@ from usr.plugins.software_orchestrator.helpers import budget, inherit, policy, r
 from usr.plugins.software_orchestrator.helpers.chain import Chain, Handover
 from usr.plugins.software_orchestrator.helpers.chain_book import ChainBook, about, chain_holding, opened, peek
 from usr.plugins.software_orchestrator.helpers.config import Settings
-from usr.plugins.software_orchestrator.helpers.errors import RefusedError
-from usr.plugins.software_orchestrator.helpers.event import Draft
+from usr.plugins.software_orchestrator.helpers.errors import RefusedError, RequestError
+from usr.plugins.software_orchestrator.helpers.event import Draft, Event
 from usr.plugins.software_orchestrator.helpers.handover_protocol import (
     Prepared,
     briefing_path,
@@ -26,26 +26,33 @@ from usr.plugins.software_orchestrator.helpers.handover_protocol import (
     notices,
     packaged,
     prepare_request,
+    resume,
 )
 from usr.plugins.software_orchestrator.helpers.handover_result import start_call
 from usr.plugins.software_orchestrator.helpers.held import held
+from usr.plugins.software_orchestrator.helpers.masking import safe
 from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket, StateField
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder, check_artifact
 from usr.plugins.software_orchestrator.helpers.ports import COMMAND_LINE, Caller, Ports
 from usr.plugins.software_orchestrator.helpers.reply_request import NOTE_PARTS, ReplyRequest, parse_reply
 from usr.plugins.software_orchestrator.helpers.request import HandoverRequest
+from usr.plugins.software_orchestrator.helpers.roster import Specialist, normal
 
 KIND = {"clarify": "clarify", "reject": "rejected", "done": "done", "escalate": "escalated"}
+_VERDICT = {kind: verdict for verdict, kind in KIND.items()}
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """The text for the specialist and the handover it binds it to."""
+    """The text for the specialist and the handover it binds it to.
+
+    `goes_on` is the handover whose specialist goes on with its own conversation, "" for a fresh one.
+    """
 
     text: str
     handover: Handover
     title: str
-    fresh: bool
+    goes_on: str
     project_root: str
 
 
@@ -60,7 +67,7 @@ class Answer:
     message: str
     ends: bool = False
     note: str = ""
-    summary: Mapping[str, Any] = ()  # type: ignore[assignment]
+    summary: Mapping[str, Any] = field(default_factory=dict)
     hand_to: str = ""
     stops: str = ""
 
@@ -71,7 +78,8 @@ def deliver(handover_id: str, caller: Caller, settings: Settings, ports: Ports, 
     Raises RefusedError (unknown_reference) for a handover that is unknown, closed or another chat's, (stopped) on a stopped chain.
     """
     with holding(handover_id, caller, settings, ports) as (book, handover):
-        check_deliverable(handover, book.chain, caller)
+        resume(book, caller)
+        check_deliverable(handover, book.chain)
         packet = handover.packet
         status = artifact_status(book.folder, packet)
         package = package_of(handover, book.chain, book.folder, settings, ports, status, briefing_notices(book, packet))
@@ -86,9 +94,15 @@ def deliver(handover_id: str, caller: Caller, settings: Settings, ports: Ports, 
                 way=way,
             )
         )
-        specialist = settings.roster.find(packet.identity.receiver)
-        fresh = not handover.events[0].data.get("answers")
-        return Delivery(package.text, handover, specialist.name, fresh, str(book.folder.root))
+        specialist = specialist_of(settings, handover.receiver)
+        goes_on = handover.id if handover.is_open else str(handover.events[0].data.get("answers", ""))
+        return Delivery(package.text, handover, specialist.name, goes_on, str(book.folder.root))
+
+
+def specialist_of(settings: Settings, profile: str) -> Specialist:
+    """The roster's entry; one that was taken out of the roster in the meantime may still finish its work."""
+    known = next((entry for entry in settings.roster.entries if normal(entry.profile) == normal(profile)), None)
+    return known or Specialist(profile=profile, title=profile.replace("_", " ").title())
 
 
 def artifact_status(folder: HandoverFolder, packet: HandoverPacket) -> dict[str, str]:
@@ -117,7 +131,7 @@ def package_of(
     )
     return packaged(
         request,
-        settings.roster.find(packet.identity.receiver),
+        specialist_of(settings, packet.identity.receiver),
         inherit.Built(packet),
         folder,
         ports,
@@ -143,7 +157,7 @@ def story_of(handover: Handover, chain: Chain, folder: HandoverFolder, settings:
     return "\n".join(lines) + "\n" + told_before(handover, folder, settings, ports).note.rstrip()
 
 
-def check_deliverable(handover: Handover, chain: Chain, caller: Caller) -> None:
+def check_deliverable(handover: Handover, chain: Chain) -> None:
     if handover.state != "prepared" and not handover.is_open:
         hint = "prepare a new one with handover_to_specialist"
         raise RefusedError(f"handover {handover.id} is closed ({handover.state})", hint, "unknown_reference")
@@ -234,6 +248,7 @@ def hand_back(
     kind = KIND[request.verdict]
     packet, warnings = returned_packet(book, handover, request, caller, settings)
     note = note_of(request, handover.packet)
+    warnings = (*request.warnings, *warnings)
     outcome = request.outcome or ("completed" if kind == "done" else "blocked")
     drafts = [*closing_inside(book.chain, handover, f"{handover.id} was handed back")]
     closing = about(
@@ -245,20 +260,13 @@ def hand_back(
         implicit=False,
         hand_to=request.hand_to,
         person_messages=caller.person_count,
+        **({"warnings": list(warnings)} if warnings else {}),
         **({"why": request.reason or request.what_happened} if kind == "escalated" else {}),
         **({"missing": note["missing"], "already_held": note.get("already_held", [])} if kind == "clarify" else {}),
     )
     event = book.write(*drafts, closing)[-1]
     book.brief(event)
-    text = note_text(packet, kind, outcome, note, warnings, book.folder, settings, ports, before=handover.packet)
-    return Answer(
-        text,
-        ends=True,
-        note=text,
-        summary={"verdict": request.verdict, "outcome": outcome, "implicit": False, "handover_id": handover.id, **note},
-        hand_to=request.hand_to,
-        stops=event.data.get("why", "") if kind == "escalated" else "",
-    )
+    return answer_of(handover, packet, event, book.folder, settings, ports)
 
 
 def returned_packet(
@@ -275,7 +283,7 @@ def returned_packet(
     built = inherit.merge(chain.newest or handover.packet, request, owner, evidence)
     update: dict[str, Any] = {"identity": identity, "stopped_at": request.stopped_at}
     if request.verdict != "done" or request.outcome in ("partial", "blocked"):
-        requires = settings.roster.find(identity.receiver).requires
+        requires = specialist_of(settings, identity.receiver).requires
         update |= omitted_sections(built.packet, requires, identity.receiver, identity.hop)
         update["stopped_at"] = request.stopped_at or f"{identity.receiver}, hop {identity.hop}: {request.verdict}"
     return built.packet.model_copy(update=update), built.warnings
@@ -303,8 +311,9 @@ def note_of(request: ReplyRequest, packet: HandoverPacket) -> dict[str, Any]:
 
 def closing_inside(chain: Chain, handover: Handover, why: str) -> Iterator[Draft]:
     """What is still open inside a handover that closes is closed with it."""
-    for inner in chain.open:
-        if inner.id != handover.id and handover in chain.ancestors(inner.id):
+    for inner in chain.handovers:
+        unfinished = inner.is_open or inner.state == "prepared"
+        if unfinished and inner.id != handover.id and handover in chain.ancestors(inner.id):
             yield about(inner.packet, "cancelled", why=why, note={"reason": why}, outcome="blocked", implicit=True)
 
 
@@ -325,12 +334,12 @@ def close(
     with holding(handover_id, caller, settings, ports) as (book, handover):
         if not handover.is_open and handover.state != "prepared":
             return told_before(handover, book.folder, settings, ports)
-        note = closing_note(handover, ports.mask(said), ports.mask(why))
+        note = closing_note(handover, said, why, ports)
         outcome = "completed" if kind == "done" else "blocked"
         packet = book.chain.newest or handover.packet
         update: dict[str, Any] = {"identity": handover.packet.identity}
         if kind != "done":
-            specialist = settings.roster.find(handover.receiver)
+            specialist = specialist_of(settings, handover.receiver)
             update |= omitted_sections(packet, specialist.requires, handover.receiver, handover.hop)
             update["stopped_at"] = packet.stopped_at or f"{handover.receiver}, hop {handover.hop}: {kind}"
         packet = packet.model_copy(update=update)
@@ -344,40 +353,55 @@ def close(
                 note=note,
                 outcome=outcome,
                 implicit=True,
-                why=ports.mask(why),
+                why=safe(why, ports.mask)[0],
                 person_messages=caller.person_count,
             ),
         )[-1]
         book.brief(event)
-        text = note_text(packet, kind, outcome, note, (), book.folder, settings, ports, before=handover.packet)
-        summary = {"verdict": kind, "outcome": outcome, "implicit": True, "handover_id": handover.id, **note}
-        return Answer(text, ends=True, note=text, summary=summary)
+        return answer_of(handover, packet, event, book.folder, settings, ports)
 
 
-def closing_note(handover: Handover, said: str, why: str) -> dict[str, Any]:
-    """The note of a specialist that gave none; one that it left before the person spoke into its hand-back is not lost."""
+def closing_note(handover: Handover, said: str, why: str, ports: Ports) -> dict[str, Any]:
+    """The note of a handover that ends without one. What a verdict said before it was reopened is not lost."""
     earlier = {name: text for name, text in handover.note.items() if name in NOTE_PARTS}
     if not said:
-        return {**earlier, "reason": why}
-    return {**earlier, "what_happened": "\n".join(filter(None, (earlier.get("what_happened"), said)))}
+        return {**earlier, "reason": safe(why, ports.mask)[0]}
+    told = safe(said, ports.mask)[0]
+    before = earlier.get("what_happened", "")
+    return {**earlier, "what_happened": f"{told}\n\nBefore that: {before}" if before and before != told else told}
 
 
 def told_before(handover: Handover, folder: HandoverFolder, settings: Settings, ports: Ports) -> Answer:
     """The answer of a handover that is closed, made again from the record."""
-    event = next((e for e in reversed(handover.events) if e.kind == handover.state), None)
-    data: Mapping[str, Any] = event.data if event else {}
-    note, outcome = dict(data.get("note", {})), str(data.get("outcome", ""))
-    text = note_text(handover.latest, handover.state, outcome, note, (), folder, settings, ports, before=handover.packet)
-    verdict = {state: verdict for verdict, state in KIND.items()}.get(handover.state, handover.state)
-    summary = {
-        "verdict": verdict,
-        "outcome": outcome,
-        "implicit": bool(data.get("implicit")),
-        "handover_id": handover.id,
-        **note,
-    }
-    stops = str(data.get("why", "")) if handover.state == "escalated" else ""
-    return Answer(text, ends=True, note=text, summary=summary, hand_to=str(data.get("hand_to", "")), stops=stops)
+    return answer_of(handover, handover.latest, next(e for e in reversed(handover.events) if e.kind == handover.state), folder, settings, ports)
+
+
+def answer_of(
+    handover: Handover,
+    packet: HandoverPacket,
+    event: Event,
+    folder: HandoverFolder,
+    settings: Settings,
+    ports: Ports,
+) -> Answer:
+    """What a closing event tells the superior: the note as text, and the same as values, each within `handback_note_tokens`."""
+    data, note = event.data, event.data.get("note", {})
+    parts = note_parts(handover, packet, event, folder)
+    text = note_text(parts, settings, ports)
+    return Answer(
+        text,
+        ends=True,
+        note=text,
+        summary={
+            "verdict": _VERDICT.get(event.kind, event.kind),
+            "outcome": str(data.get("outcome", "")),
+            "implicit": bool(data.get("implicit")),
+            "handover_id": handover.id,
+            **note_values(note, parts, settings, ports),
+        },
+        hand_to=str(data.get("hand_to", "")),
+        stops=str(data.get("why", "")) if event.kind == "escalated" else "",
+    )
 
 
 def outcome_of(handover_id: str, caller: Caller, settings: Settings, ports: Ports) -> Answer | None:
@@ -399,23 +423,27 @@ def held_by(handover_id: str, caller: Caller, settings: Settings, ports: Ports) 
 
 
 def standing(project_root: str, caller: Caller, settings: Settings, ports: Ports) -> tuple[str, ...]:
-    """What waits in this chat: handovers prepared but not started, work that is open, chains that are stopped; a line each."""
+    """What waits for the caller in this chat: handovers it prepared and nobody started, work that is open, stopped chains; a line each."""
     folder = HandoverFolder.open(project_root)
     lines = []
     for path in ledgers_of_chat(folder, caller):
         chain = peek(folder, path.stem, ports)
         if not of_chat(chain, folder, caller):
             continue
-        if chain.stop:
+        if chain.stop and caller.person_count <= chain.stop_mark and not caller.inside:
             lines.append(f"Handovers on {render.one_line(chain.id)} were stopped: {render.one_line(chain.stop)}")
-        for handover in chain.handovers:
-            if handover.state == "prepared":
-                call = start_call(settings.roster.find(handover.receiver), handover.id)
-                lines.append(f"Prepared, not started: {handover.id} to {handover.receiver}. Start it with {call}")
-            elif handover.is_open:
-                call = start_call(settings.roster.find(handover.receiver), handover.id, fresh=False)
-                lines.append(f"Open: {handover.id}, {handover.receiver} has the work ({handover.state}). Let it go on with {call}")
-    return tuple(lines)
+        mine = (item for item in chain.handovers if item.packet.identity.parent == caller.inside)
+        lines += [line for item in mine if (line := _standing_line(item, settings))]
+    return tuple(map(render.inert, lines))
+
+
+def _standing_line(handover: Handover, settings: Settings) -> str:
+    call = start_call(specialist_of(settings, handover.receiver), handover.id, fresh=not handover.is_open)
+    if handover.state == "prepared":
+        return f"Prepared, not started: {handover.id} to {handover.receiver}. Start it with {call}"
+    if handover.is_open:
+        return f"Open: {handover.id}, {handover.receiver} has the work ({handover.state}). Let it go on with {call}"
+    return ""
 
 
 def next_leg(handover_id: str, caller: Caller, settings: Settings, ports: Ports) -> Prepared:
@@ -440,6 +468,7 @@ def next_leg(handover_id: str, caller: Caller, settings: Settings, ports: Ports)
         return_condition=handover.packet.return_condition,
         max_context_tokens=limit,
         include_recent_turns=0,
+        overflow=handover.events[0].data["overflow"],
     )
     moved = replace(caller, sender=handover.receiver, inside=handover.packet.identity.parent, continues=handover.id, project_root=root)
     return prepare_request(request, moved, settings, ports)
@@ -500,23 +529,65 @@ def holding(handover_id: str, caller: Caller, settings: Settings, ports: Ports) 
 # the note for the superior
 
 
-def note_text(
-    packet: HandoverPacket,
-    kind: str,
-    outcome: str,
-    note: Mapping[str, Any],
-    warnings: tuple[str, ...],
-    folder: HandoverFolder,
-    settings: Settings,
-    ports: Ports,
-    *,
-    before: HandoverPacket,
-) -> str:
+def note_parts(handover: Handover, packet: HandoverPacket, event: Event, folder: HandoverFolder) -> tuple[render.Part, ...]:
+    """The hand-back in parts; all but its first and last lines may be left out, as the briefing has them."""
+    foot = f"briefing: {briefing_path(folder, packet)}\n"
+    outcome, note, warnings = (event.data.get(name) for name in ("outcome", "note", "warnings"))
+    parts = render.note_parts(packet, event.kind, outcome or "", note or {}, warnings or (), before=handover.packet, foot=foot)
+    return tuple(render.inert_part(part if not part.section else replace(part, short="")) for part in parts)
+
+
+def note_text(parts: tuple[render.Part, ...], settings: Settings, ports: Ports) -> str:
     """The hand-back as its superior reads it, within `handback_note_tokens`; what is left out is named (seed 002)."""
-    path = briefing_path(folder, packet)
-    parts = render.note_parts(packet, kind, outcome, note, warnings, before=before, foot=f"briefing: {path}\n")
-    count = ports.counter().count
+    count, limit = ports.counter().count, settings.handback_note_tokens
     whole = budget.whole(parts, count)
-    if whole.tokens <= settings.handback_note_tokens:
+    if whole.tokens <= limit:
         return whole.text
-    return budget.fit(parts, settings.handback_note_tokens, count, lambda section: "the briefing has all of it").text
+    try:
+        return budget.fit(parts, limit, count, _in_briefing).text
+    except RequestError:  # not even the frame fits
+        return "".join(part.full for part in parts if not part.section)
+
+
+def note_values(note: Mapping[str, Any], parts: tuple[render.Part, ...], settings: Settings, ports: Ports) -> dict[str, Any]:
+    """The hand-back as values for a program or a model, together within `handback_note_tokens`.
+
+    The note's own parts, then `changes`: decisions, fields, questions and artifacts as text. `omitted` names what was cut.
+    """
+    count, limit = ports.counter().count, settings.handback_note_tokens
+    items = {name: tuple(map(str, note[name])) for name in ("missing", "already_held", "incomplete") if note.get(name)}
+    lists = {name: budget.fit_items(told, limit // 2, count) for name, told in items.items()}
+    left = limit - sum(count(item) for told in lists.values() for item in told)
+    texts = {name: str(note[name]) for name in ("reason", *NOTE_PARTS) if note.get(name)}
+    told, cut = budget.fit_texts(texts, max(0, left), count)
+    changes, omitted = _changes(parts, left - sum(map(count, told.values())), count)
+    omitted = (
+        *(f"{name}: {len(told)} of {len(items[name])} told; {_in_briefing(name)}" for name, told in lists.items() if len(told) < len(items[name])),
+        *(f"{name}: cut; {_in_briefing(name)}" for name in cut),
+        *omitted,
+    )
+    return {
+        **told,
+        **{name: list(told) for name, told in lists.items()},
+        **({"changes": changes} if changes else {}),
+        **({"omitted": list(omitted)} if omitted else {}),
+    }
+
+
+_CHANGES = ("Decisions", "Decisions no longer active", "State", "Open questions", "Warnings", "Artifacts")
+
+
+def _changes(parts: tuple[render.Part, ...], limit_tokens: int, count: budget.Count) -> tuple[str, tuple[str, ...]]:
+    found = tuple(part for part in parts if part.section in _CHANGES)
+    whole = budget.whole(found, count)
+    if whole.tokens <= limit_tokens:
+        return whole.text, ()
+    try:
+        fitted = budget.fit(found, limit_tokens, count, _in_briefing)
+    except RequestError:
+        return "", tuple(f"{name}: left out; {_in_briefing(name)}" for name in dict.fromkeys(part.section for part in found))
+    return fitted.text, fitted.omitted
+
+
+def _in_briefing(section: str) -> str:
+    return "the briefing has all of it"
