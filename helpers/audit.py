@@ -2,6 +2,7 @@
 
     projects(directory)                    -> tuple[HandoverFolder, ...]    a project, or every project of a folder
     chains(folder, key, since="")          -> Iterator[ChainSummary]        in the order of names
+    stories(folder, key)                   -> Iterator[Story]
     read_story(folder, chain_id, key)      -> Story
     timeline(story)                        -> {lanes, bars, arrows, marks, ...}
     packet_of(story, handover_id)          -> {summary, packet, returned, note, ...} or None
@@ -24,7 +25,7 @@ from usr.plugins.software_orchestrator.helpers.errors import RecordError
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.state_store import Ledger, Reading
 
-__all__ = ["briefing_names", "briefing_text", "chains", "packet_of", "projects", "read_story", "timeline"]
+__all__ = ["briefing_names", "briefing_text", "chains", "packet_of", "projects", "read_story", "stories", "timeline"]
 
 BRIEFING_BYTES = 4 * 1024 * 1024
 
@@ -51,7 +52,7 @@ def chains(folder: HandoverFolder, key: bytes, since: str = "") -> Iterator[dict
     """The ChainSummary of every chain whose last event is not before `since` (an ISO date or time in UTC), by name."""
     for path in folder.ledgers():
         found = summary_of(folder, path, key)
-        if not since or found["updated"] >= since or found["state"] == "unreadable":
+        if not since or found["updated"] >= since or found["error"]:
             yield found
 
 
@@ -60,6 +61,12 @@ def summary_of(folder: HandoverFolder, path: Path, key: bytes) -> dict[str, Any]
     told, reading = _told(path, key)
     faults = sum(fault.kind != "foreign" for fault in reading.faults)
     return chain_view.summary(told, project=str(folder.root), size_bytes=reading.size, faults=faults)
+
+
+def stories(folder: HandoverFolder, key: bytes) -> Iterator[Story]:
+    """Every chain, one at a time; one that cannot be read has an `error`."""
+    for path in folder.ledgers():
+        yield _told(path, key)[0]
 
 
 def read_story(folder: HandoverFolder, chain_id: str, key: bytes) -> Story:

@@ -275,15 +275,16 @@ def timeline(told: Story) -> Json:
     {chain, topic, state, start, end, seconds,
      lanes:  [{agent, hops}]                                     in order of appearance; the first is who handed over first
      bars:   [{handover, hop, agent, depth, state, open, start, end, accepted}]    end "" while open: who holds the work
-     arrows: [{id, kind: handover | return | on, handover, hop, from, to, time, second, state, open, label, tokens, why}]
+     arrows: [{id, order, kind: handover | return | on, handover, hop, from, to, time, second, state, open, label, tokens, why}]
              `on`: a hand-back that names the next specialist; state is the verdict, for a handover what became of it
-     marks:  [{id, kind, handover, agent, time, second, text}]   history reads, refusals, escalations, pauses, lifted declines
+     marks:  [{id, order, kind, handover, agent, time, second, text}]   history reads, refusals, escalations, pauses, lifted declines
     }
-    `second` counts from `start`; it is None when the clock went back.
+    `order` is the event's number in the ledger, which is what happened first; `second` counts from `start` and is None when the
+    clock went back.
     """
     chain, events = told.chain, told.events
     start = events[0].time if events else ""
-    arrows = [arrow for event in events if (arrow := _arrow(chain, event, start))]
+    arrows = [{"order": order, **arrow} for order, event in enumerate(events) if (arrow := _arrow(chain, event, start))]
     bars = [_bar(item) for item in chain.handovers]
     hops = Counter(item.receiver for item in chain.handovers)
     agents = dict.fromkeys(name for arrow in arrows for name in (arrow["from"], arrow["to"]))
@@ -297,7 +298,7 @@ def timeline(told: Story) -> Json:
         "lanes": [{"agent": agent, "hops": hops[agent]} for agent in agents],
         "bars": bars,
         "arrows": arrows,
-        "marks": [_mark(event, start) for event in events if event.kind in NOTABLE],
+        "marks": [{"order": order, **_mark(event, start)} for order, event in enumerate(events) if event.kind in NOTABLE],
     }
 
 
