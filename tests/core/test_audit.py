@@ -2,7 +2,10 @@
 
 import io
 import json
+import re
 import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -14,6 +17,7 @@ from usr.plugins.software_orchestrator.helpers.metrics import sla_of
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
 from usr.plugins.software_orchestrator.tests.core.chain_maker import KEY, OTHER_KEY, SETTINGS, ChainMaker, hero_chain
 
+ROOT = Path(__file__).resolve().parents[2]
 CHAIN = "landing-page-hero-chat1"
 DESIGNER = "frontend-designer-landing-page-hero-2026-06-05.md"
 
@@ -297,3 +301,36 @@ def test_text_from_the_records_cannot_move_the_cursor_forge_a_line_or_be_markup(
 
 def test_durations_are_readable():
     assert [audit_report.duration(s) for s in (None, 0, 59.6, 3725, 90061)] == ["", "0:00:00", "0:01:00", "1:02:05", "1 d 01:01:01"]
+
+
+# --- docs/briefing-format.md ---
+
+
+def page():
+    return (ROOT / "docs/briefing-format.md").read_text(encoding="utf-8")
+
+
+def shell(number, **variables):
+    """What the page's command prints, run as a person would."""
+    command = re.findall(r"```sh\n(.*?)```", page(), re.DOTALL)[number]
+    return subprocess.run(["sh", "-c", command], env={"PATH": "/usr/bin:/bin", **variables}, capture_output=True, text=True, check=True).stdout.split()[0]
+
+
+def test_the_entries_and_the_line_in_the_documentation_are_what_the_code_writes(made):
+    entries = re.search(r"````markdown\n(.*?)````", page(), re.DOTALL)[1]
+    line = re.search(r"```json\n(.*?)```", page(), re.DOTALL)[1]
+    assert audit.briefing_text(made.folder, DESIGNER).startswith(entries)
+    assert line in made.ledger.read_text(encoding="utf-8")
+
+
+def test_the_commands_in_the_documentation_check_an_entry_a_line_and_a_place_by_hand(made):
+    file, text = str(made.folder.briefing_path(DESIGNER)), audit.briefing_text(made.folder, DESIGNER)
+    events = [json.loads(line) for line in made.ledger.read_text(encoding="utf-8").splitlines()]
+    for number, sha in enumerate(re.findall(r"sha256=([0-9a-f]{64}) -->", text), 1):
+        assert shell(0, FILE=file, N=str(number)) == sha
+    for number in (1, 4):
+        assert shell(1, LEDGER=str(made.ledger), N=str(number)) == events[number - 1]["sha"]
+    for event in events:
+        if event["kind"] == "briefed" and event["data"]["path"] == DESIGNER:
+            data = event["data"]
+            assert shell(2, FILE=file, OFFSET=str(data["offset"]), LENGTH=str(data["length"])) == data["sha256"]
