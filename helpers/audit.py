@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from usr.plugins.software_orchestrator.helpers import chain_view, paths
+from usr.plugins.software_orchestrator.helpers.chain import Chain
 from usr.plugins.software_orchestrator.helpers.chain_view import Story, packet_of, timeline
 from usr.plugins.software_orchestrator.helpers.errors import RecordError
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
@@ -43,7 +44,9 @@ def projects(directory: Path) -> tuple[HandoverFolder, ...]:
     found = tuple(HandoverFolder(path) for path in sorted(root.iterdir()) if (path / ".a0proj" / "handover").is_dir())
     if not found:
         raise RecordError(
-            f"no handover is recorded in {root}", "name a project with .a0proj/handover, or a folder of such projects", "path_unsafe"
+            f"no handover is recorded in {root}",
+            "name a project with .a0proj/handover, or a folder of such projects",
+            "path_unsafe",
         )
     return found
 
@@ -82,7 +85,7 @@ def _told(path: Path, key: bytes) -> tuple[Story, Reading]:
     try:
         reading = Ledger(path, key).read()
     except RecordError as error:
-        return Story(chain_view.Chain(path.stem), (), error=error.message), Reading()
+        return Story(Chain(path.stem), (), error=error.message), Reading()
     return chain_view.story(path.stem, reading.events), reading
 
 
@@ -104,4 +107,6 @@ def briefing_text(folder: HandoverFolder, name: str) -> str:
         raise RecordError(f"no briefing {name} in {folder.path}", "see the list of briefings", "unknown_reference") from error
     if len(content) <= BRIEFING_BYTES:
         return content.decode("utf-8", "replace")
-    return content[:BRIEFING_BYTES].decode("utf-8", "ignore") + "\n[cut here: the file is larger than 4 MiB, read it on the disk]\n"
+    return (
+        content[:BRIEFING_BYTES].decode("utf-8", "ignore") + "\n[cut here: the file is larger than 4 MiB, read it on the disk]\n"
+    )

@@ -96,7 +96,9 @@ _BESIDE = (
 def _one_chain(folders: Sequence[HandoverFolder], chain: str, key: bytes, write: Write, as_json: bool) -> int:
     found = next((folder for folder in folders if folder.ledger_path(chain).exists()), None)
     if found is None:
-        raise RecordError(f"no chain {one_line(chain, 120)} is recorded here", "see the list: execute.py audit DIR", "unknown_reference")
+        raise RecordError(
+            f"no chain {one_line(chain, 120)} is recorded here", "see the list: execute.py audit DIR", "unknown_reference"
+        )
     told = audit.read_story(found, chain, key)
     summary, picture = chain_view.summary(told, project=str(found.root)), audit.timeline(told)
     if as_json:
@@ -126,7 +128,12 @@ def _arrow_words(arrow: Json) -> str:
 
 def _handover_line(item: Json) -> str:
     spent = (("queue", item["queue_s"]), ("work", item["work_s"]))
-    words = [f"hop {item['hop']}", item["receiver"], item["state"], *(f"{name} {duration(s)}" for name, s in spent if s is not None)]
+    words = [
+        f"hop {item['hop']}",
+        item["receiver"],
+        item["state"],
+        *(f"{name} {duration(s)}" for name, s in spent if s is not None),
+    ]
     words.append(f"{item['tokens']['delivered']:,} of {item['tokens']['asked']:,} tokens")
     words += [f"left out: {line}" for line in item["omitted"]]
     words += sorted({entry["path"] for entry in item["briefing"] if entry["path"]})
@@ -184,8 +191,8 @@ class _Totals:
 
     def line(self) -> str:
         return (
-            f"verified {_counted(self.entries, 'entry', 'entries')} and {_counted(self.events, 'event')} in {_counted(self.files, 'file')},"
-            f" {self.bytes:,} bytes: {_counted(self.faults, 'fault')}, {_counted(self.notes, 'note')}"
+            f"verified {_counted(self.entries, 'entry', 'entries')} and {_counted(self.events, 'event')}"
+            f" in {_counted(self.files, 'file')}, {self.bytes:,} bytes: {_counted(self.faults, 'fault')}, {_counted(self.notes, 'note')}"
         )
 
 
@@ -257,7 +264,10 @@ def _details(detail: Json) -> Iterator[str]:
 
 
 def _metrics_line(found: Metrics) -> str:
-    left = (f"{_counted(found.unreadable, 'chain')} unreadable" if found.unreadable else "", f"{_counted(found.foreign, 'event')} of another installation not counted" if found.foreign else "")
+    left = (
+        f"{_counted(found.unreadable, 'chain')} unreadable" if found.unreadable else "",
+        f"{_counted(found.foreign, 'event')} of another installation not counted" if found.foreign else "",
+    )
     return ", ".join((f"{_counted(found.handovers, 'handover')} in {_counted(found.chains, 'chain')}", *filter(None, left)))
 
 
@@ -279,7 +289,11 @@ def _table(console: Console, titles: Sequence[str], rows: Iterable[Sequence[str]
 
 
 def _stream(
-    write: Write, name: str, items: Iterable[Json], is_bad: Callable[[Json], bool] = lambda item: False, tail: Callable[[], Json] = dict
+    write: Write,
+    name: str,
+    items: Iterable[Json],
+    is_bad: Callable[[Json], bool] = lambda item: False,
+    tail: Callable[[], Json] = dict,
 ) -> int:
     """One JSON object with a list in it, an item a line, so that nothing is held; `tail` is asked for more members at the end."""
     bad, line = False, ""

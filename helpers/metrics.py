@@ -15,9 +15,10 @@ from statistics import fmean, median
 from typing import Any
 
 from usr.plugins.software_orchestrator.helpers import chain_view
-from usr.plugins.software_orchestrator.helpers.chain import Handover, packet_in
-from usr.plugins.software_orchestrator.helpers.chain_view import Story, number, text, texts
+from usr.plugins.software_orchestrator.helpers.chain import NEXT, Handover, packet_in
+from usr.plugins.software_orchestrator.helpers.chain_view import Story, asks_nothing, number, text, texts
 from usr.plugins.software_orchestrator.helpers.config import Settings
+from usr.plugins.software_orchestrator.helpers.errors import RecordError
 from usr.plugins.software_orchestrator.helpers.event import Event
 from usr.plugins.software_orchestrator.helpers.inherit import news
 from usr.plugins.software_orchestrator.helpers.packet import Decision, HandoverPacket
@@ -63,7 +64,15 @@ class Measure:
         return self.hits / self.n if self.n and self.hits is not None else None
 
     def to_json(self) -> Json:
-        return {"id": self.id, "label": self.label, "n": self.n, "hits": self.hits, "rate": self.rate, "value": self.value, "detail": self.detail}
+        return {
+            "id": self.id,
+            "label": self.label,
+            "n": self.n,
+            "hits": self.hits,
+            "rate": self.rate,
+            "value": self.value,
+            "detail": self.detail,
+        }
 
 
 @dataclass(frozen=True)
@@ -126,7 +135,11 @@ class _Tally:
         self.foreign += told.foreign
         if not told.own:
             return
-        if told.error:
+        try:
+            steps = tuple(_steps(told.events))
+        except RecordError:
+            steps = None
+        if told.error or steps is None:
             self.unreadable += 1
             return
         chain = told.chain
@@ -134,7 +147,7 @@ class _Tally:
         self._stops(told.events)
         for item in chain.handovers:
             self._handover(item)
-        for before, after, omitted in _steps(told.events):
+        for before, after, omitted in steps:
             self.counts.update(retention(before, after, omitted))
         self._chain_time(told)
 
@@ -216,9 +229,14 @@ class _Tally:
             "Chain length in hops",
             chains,
             value=fmean(self.hops) if chains else None,
-            detail={"max": max(self.hops, default=0), "by_hops": {str(hops): n for hops, n in sorted(Counter(self.hops).items())}},
+            detail={
+                "max": max(self.hops, default=0),
+                "by_hops": {str(hops): n for hops, n in sorted(Counter(self.hops).items())},
+            },
         )
-        yield Measure("cap_exhaustion", "Chains stopped by a limit", chains, self.stopped, detail={"by_reason": _sorted(self.stops)})
+        yield Measure(
+            "cap_exhaustion", "Chains stopped by a limit", chains, self.stopped, detail={"by_reason": _sorted(self.stops)}
+        )
         yield Measure(
             "repeat_questions",
             "Questions the packet already answered",
@@ -279,7 +297,11 @@ class _Tally:
 
     def _stage(self, stage: str, label: str, detail: Json) -> Measure:
         return Measure(
-            f"sla_{stage}", label, self.counts[f"{stage}_n"], self.counts[f"{stage}_met"], detail={**detail, **_spread(self.seconds[stage])}
+            f"sla_{stage}",
+            label,
+            self.counts[f"{stage}_n"],
+            self.counts[f"{stage}_met"],
+            detail={**detail, **_spread(self.seconds[stage])},
         )
 
     def _refusals(self) -> Measure:
@@ -319,9 +341,17 @@ def questions(clarify: Event) -> Counter[str]:
 
 
 def _steps(events: Iterable[Event]) -> Iterator[tuple[HandoverPacket, HandoverPacket, Sequence[str]]]:
-    """Each handover but the first: the packet the chain held, the one handed over, and what its package left out."""
+    """Each handover but the first: the packet the chain held, the one handed over, and what its package left out.
+
+    An event that cannot follow, such as a verdict after the verdict, changes nothing, as in `chain.fold`.
+    """
     newest: HandoverPacket | None = None
+    states: dict[str, str] = {}
     for event in events:
+        if event.kind != "prepared" and event.kind not in NEXT.get(states.get(event.handover, ""), ()):
+            continue
+        if not asks_nothing(event):
+            states[event.handover] = "accepted" if event.kind == "reopened" else event.kind
         packet = packet_in(event)
         if packet is None:
             continue
@@ -333,7 +363,7 @@ def _steps(events: Iterable[Event]) -> Iterator[tuple[HandoverPacket, HandoverPa
 def retention(before: HandoverPacket, after: HandoverPacket, omitted: Sequence[str]) -> Counter[str]:
     """How the active decisions of a packet arrive in the next: intact, shortened in the package, altered or lost.
 
-    One that was superseded, rejected or declined on the way, or has a newer version, was changed by a decision and is not counted.
+    One that was superseded, rejected or declined on the way, or has a newer version, was changed on purpose and is not counted.
     """
     found: Counter[str] = Counter()
     for decision in before.decisions:

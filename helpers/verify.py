@@ -3,11 +3,12 @@
 A ledger's events are checked by `Ledger.read`; the `briefed` events of this installation then say which bytes of which
 briefing must have which hash. Bytes that no such event covers are told apart by `briefing_file.scan`.
 
-Faults: changed, missing, torn, out_of_order, foreign (bytes that nobody of this record wrote), unreadable. Notes: `other` (another
-installation's events or entries), `person` (text after the entries), `healed` (the rest of a write that was cut short and made
-again), `moved` (whole entries, in their order, at another place), `newer` (of a newer version, hash right, not read).
+Faults: changed, missing, torn, out_of_order, foreign (bytes that nobody of this record wrote), unreadable. Notes: `other`
+(another installation's events or entries), `person` (text after the entries), `healed` (the rest of a write that was cut short
+and made again), `moved` (whole entries, in their order, at another place), `newer` (of a newer version, hash right, not read).
 
-Memory holds one ledger, the places of one topic's entries, one briefing up to `_WHOLE_BYTES` or one chunk of it, and the file names.
+Memory holds one ledger, the places of one topic's entries, one briefing up to `_WHOLE_BYTES` or one chunk of it, and
+`_NAMES_AT_ONCE` file names.
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ _BRIEFED = re.compile(
 )
 _BRIEFED_KINDS = frozenset({b"prepared", b"done", b"clarify", b"rejected", b"escalated", b"failed", b"cancelled"})
 
+# Those of them that often have no packet: a question answered at once, a chain stopped by a limit.
+_AT_TIMES, _PACKET = frozenset({b"clarify", b"escalated"}), b'"packet":{'
 
 Progress = Callable[[int, int], None]
 
@@ -214,7 +217,10 @@ class _Folder:
                 return _Comparison(name, file, size, places, intact).result(self.project, pieces)
         except FileNotFoundError:
             lost = {place.event: place for place in places}.values()
-            gone = [Finding("fault", "missing", f"{name}@{place.offset}", f"the file with the entry of {place.handover} is gone") for place in lost]
+            gone = [
+                Finding("fault", "missing", f"{name}@{place.offset}", f"the file with the entry of {place.handover} is gone")
+                for place in lost
+            ]
             return Result(self.project, name, findings=_bounded(gone, name))
         except (RecordError, OSError) as error:
             return Result(self.project, name, findings=(_unreadable(name, error),))
@@ -246,7 +252,7 @@ def _collect_fast(folder: HandoverFolder, chain: str, content: bytes, lines: Ite
             event, length, offset, name, sha256, handover = match.groups()
             briefed.add(event)
             found.append((name, _Place(int(offset), int(length), sha256, event, handover)))
-        elif kind in _BRIEFED_KINDS:
+        elif kind in _BRIEFED_KINDS and (kind not in _AT_TIMES or content.find(_PACKET, start, at) >= 0):
             needed.add(content[at - 29 : at - 10].decode())  # the 19 characters before `","kind":"`
     if not needed <= briefed or not all(name in places or _is_briefing(folder, name) for name, _ in found):
         return False
@@ -282,7 +288,9 @@ def _ledger_findings(name: str, reading: Reading) -> Iterator[Finding]:
 
 def _of_ledger(fault: Fault, healed: bool) -> Finding:
     if fault.kind == "torn" and healed:
-        return Finding("note", "healed", fault.where, "the rest of a write that was cut short; the events around it follow each other")
+        return Finding(
+            "note", "healed", fault.where, "the rest of a write that was cut short; the events around it follow each other"
+        )
     if fault.kind == "newer":
         return Finding("note", "newer", fault.where, fault.detail)
     return Finding("fault", "foreign" if fault.kind == "malformed" else fault.kind, fault.where, fault.detail)
@@ -315,7 +323,7 @@ def _collect(folder: HandoverFolder, name: str, own: Sequence[Event], places: Pl
         places.setdefault(planned.path.name, []).append(place)
     for event in own:
         if event.data.get("packet") is not None and event.id not in briefed:
-            detail = f"the entry of {event.kind} {event.handover} was never written; the next use of the chain writes it if it is the last"
+            detail = f"the entry of {event.kind} {event.handover} was never written; if it is the last, the next use of the chain does"
             yield Finding("fault", "missing", f"{name}:{event.id}", detail)
 
 
@@ -388,7 +396,9 @@ class _Comparison:
         self._lost()
         self._order()
         if self.others:
-            self._note("other", self.others[0], f"{len(self.others):,} entries of another installation, each matching its own hash")
+            self._note(
+                "other", self.others[0], f"{len(self.others):,} entries of another installation, each matching its own hash"
+            )
         entries = len(self.intact) + len(self.moved)
         return Result(project, self.name, entries=entries, bytes=self.size, findings=_bounded(self.findings, self.name))
 
@@ -472,7 +482,11 @@ class _Comparison:
                 self._settle(place, "missing", f"the entry of {place.handover} is not in the file")
             else:
                 self.orphans.remove(found)
-                self._settle(place, "changed", f"the entry of {place.handover}, now at byte {found.offset:,}, is not what the ledger recorded")
+                self._settle(
+                    place,
+                    "changed",
+                    f"the entry of {place.handover}, now at byte {found.offset:,}, is not what the ledger recorded",
+                )
         for piece in self.orphans:
             self._fault("changed", piece.offset, f"the entry of {piece.id} does not match its own hash")
         if len(self.strange) == _MOST_PIECES:
@@ -484,7 +498,11 @@ class _Comparison:
         shifted = []
         for offset, place, moved in sorted([(o, p, True) for o, p in self.moved] + [(p.offset, p, False) for p in self.intact]):
             if place.offset < newest:
-                self._fault("out_of_order", offset, f"the entry of {place.handover} was recorded at byte {place.offset:,}, before the one above it")
+                self._fault(
+                    "out_of_order",
+                    offset,
+                    f"the entry of {place.handover} was recorded at byte {place.offset:,}, before the one above it",
+                )
             elif moved:
                 shifted.append((offset, place))
             newest = max(newest, place.offset)

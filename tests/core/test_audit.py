@@ -1,5 +1,6 @@
 """What people and programs are shown of the records: chains, timelines, packets, briefings and the three commands."""
 
+import hashlib
 import io
 import json
 import re
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from usr.plugins.software_orchestrator.helpers import audit, audit_report
+from usr.plugins.software_orchestrator.helpers import audit, audit_report, briefing_file
 from usr.plugins.software_orchestrator.helpers.audit_report import audit_text, metrics_text, since_time, verify_text
 from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RecordError, RequestError
 from usr.plugins.software_orchestrator.helpers.metrics import sla_of
@@ -51,7 +52,9 @@ def terminal():
 
 
 def test_a_chain_tells_hops_verdicts_sizes_durations_reads_and_refusals(summary):
-    assert {name: summary[name] for name in ("chain", "topic", "state", "holder", "hops", "history_reads", "refusals", "own")} == {
+    assert {
+        name: summary[name] for name in ("chain", "topic", "state", "holder", "hops", "history_reads", "refusals", "own")
+    } == {
         "chain": CHAIN,
         "topic": "Landing page hero",
         "state": "open",
@@ -73,7 +76,10 @@ def test_a_handover_tells_its_times_and_where_its_entries_are(summary, made):
     assert (again["open"], again["work_s"], again["answers"]) == (True, None, review["handover"])
     content = made.folder.briefing_path(DESIGNER).read_bytes()
     for entry, word in zip(first["briefing"], ("handover", "done"), strict=True):
-        assert f" · {word} · {first['handover']}".encode() in content[entry["offset"] : entry["offset"] + entry["length"]].split(b"\n")[0]
+        assert (
+            f" · {word} · {first['handover']}".encode()
+            in content[entry["offset"] : entry["offset"] + entry["length"]].split(b"\n")[0]
+        )
 
 
 @pytest.mark.parametrize(
@@ -157,7 +163,11 @@ def test_a_packet_shows_what_travelled_came_back_and_changed(made, summary):
     found = audit.packet_of(told, summary["handovers"][0]["handover"])
     assert [decision["id"] for decision in found["packet"]["decisions"]] == ["d1", "d2"]
     assert [decision["id"] for decision in found["returned"]["decisions"]] == ["d1", "d2", "d3"]
-    assert (found["news"], found["note"]["what_happened"], found["artifacts"]) == (["decisions"], "Hero built", {"hero.css": "unchanged"})
+    assert (found["news"], found["note"]["what_happened"], found["artifacts"]) == (
+        ["decisions"],
+        "Hero built",
+        {"hero.css": "unchanged"},
+    )
     assert audit.packet_of(told, "ho-unknown") is None
 
 
@@ -168,7 +178,9 @@ def test_an_unknown_chain_and_a_hostile_id_are_refused(made):
 
 
 def test_a_briefing_is_given_as_text_and_nothing_else_is(made):
-    assert audit.briefing_text(made.folder, DESIGNER).startswith("## 2026-06-05 14:03 UTC · a0_software_orchestrator → frontend_designer")
+    assert audit.briefing_text(made.folder, DESIGNER).startswith(
+        "## 2026-06-05 14:03 UTC · a0_software_orchestrator → frontend_designer"
+    )
     for name in ("../../../secret.md", f"chains/{CHAIN}.jsonl", f"{CHAIN}.jsonl", "absent-2026-06-05.md", ".gitignore"):
         with pytest.raises(RecordError):
             audit.briefing_text(made.folder, name)
@@ -300,7 +312,13 @@ def test_text_from_the_records_cannot_move_the_cursor_forge_a_line_or_be_markup(
 
 
 def test_durations_are_readable():
-    assert [audit_report.duration(s) for s in (None, 0, 59.6, 3725, 90061)] == ["", "0:00:00", "0:01:00", "1:02:05", "1 d 01:01:01"]
+    assert [audit_report.duration(s) for s in (None, 0, 59.6, 3725, 90061)] == [
+        "",
+        "0:00:00",
+        "0:01:00",
+        "1:02:05",
+        "1 d 01:01:01",
+    ]
 
 
 # --- docs/briefing-format.md ---
@@ -313,14 +331,37 @@ def page():
 def shell(number, **variables):
     """What the page's command prints, run as a person would."""
     command = re.findall(r"```sh\n(.*?)```", page(), re.DOTALL)[number]
-    return subprocess.run(["sh", "-c", command], env={"PATH": "/usr/bin:/bin", **variables}, capture_output=True, text=True, check=True).stdout.split()[0]
+    return subprocess.run(
+        ["sh", "-c", command], env={"PATH": "/usr/bin:/bin", **variables}, capture_output=True, text=True, check=True
+    ).stdout.split()[0]
+
+
+def example():
+    return re.search(r"````markdown\n(.*?)````", page(), re.DOTALL)[1], re.search(r"```json\n(.*?)```", page(), re.DOTALL)[1]
+
+
+def without_sizes(text):
+    """Without what depends on where the project lies: the package names its briefing, which costs tokens."""
+    return re.sub(r"\b(?:\d+ of \d+(?= tokens)|(?<=\"length\":)\d+|[0-9a-f]{64})\b", "…", text)
 
 
 def test_the_entries_and_the_line_in_the_documentation_are_what_the_code_writes(made):
-    entries = re.search(r"````markdown\n(.*?)````", page(), re.DOTALL)[1]
-    line = re.search(r"```json\n(.*?)```", page(), re.DOTALL)[1]
-    assert audit.briefing_text(made.folder, DESIGNER).startswith(entries)
-    assert line in made.ledger.read_text(encoding="utf-8")
+    entries, line = map(without_sizes, example())
+    assert without_sizes(audit.briefing_text(made.folder, DESIGNER)).startswith(entries)
+    assert line in without_sizes(made.ledger.read_text(encoding="utf-8"))
+
+
+def test_the_hashes_in_the_documentation_are_right(tmp_path):
+    entries, line = example()
+    (tmp_path / "entries.md").write_text(entries, encoding="utf-8")
+    (tmp_path / "line.jsonl").write_text(line, encoding="utf-8")
+    first, second = briefing_file.scan(tmp_path / "entries.md")
+    place = json.loads(line)["data"]
+    assert first.sha_ok
+    assert second.sha_ok
+    assert (place["offset"], place["length"]) == (first.offset, first.length)
+    assert hashlib.sha256(entries.encode()[: first.length]).hexdigest() == place["sha256"]
+    assert shell(1, LEDGER=str(tmp_path / "line.jsonl"), N="1") == json.loads(line)["sha"]
 
 
 def test_the_commands_in_the_documentation_check_an_entry_a_line_and_a_place_by_hand(made):

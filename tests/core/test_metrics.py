@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from usr.plugins.software_orchestrator.helpers import metrics as measuring
+from usr.plugins.software_orchestrator.helpers.chain_book import about
 from usr.plugins.software_orchestrator.helpers.metrics import Sla, metrics, sla_of
 from usr.plugins.software_orchestrator.helpers.packet import Decision
 from usr.plugins.software_orchestrator.helpers.state_store import Ledger
@@ -104,7 +105,9 @@ def test_a_decision_that_did_not_arrive_is_lost_and_one_without_its_reason_is_al
     made.deliver(packet)
     made.hand_back(packet, changes=decided(packet, "d3", "AVIF"))
     bare = (Decision(id="d1", text="No video"), Decision(id="d2", text="Keep the headline"))
-    poorer = packet.model_copy(update={"decisions": bare, "identity": packet.identity.model_copy(update={"handover_id": "ho-poorer", "hop": 2})})
+    poorer = packet.model_copy(
+        update={"decisions": bare, "identity": packet.identity.model_copy(update={"handover_id": "ho-poorer", "hop": 2})}
+    )
     made.tell(poorer, "prepared", packet=poorer.to_json(), limit=1, estimated=1, delivered=1, omitted=[], turns=0)
     assert retained(made) == (1, 3, {"lost": 1, "altered": 1, "with_rationale": 1, "with_evidence": 1})
 
@@ -213,7 +216,12 @@ def test_refused_calls_are_counted_by_reason_and_narrowed_authority_is_none(made
     made.hand_back(packet, "rejected", note={"reason": "not mine"})
     found = measure(made, "refusals")
     assert (found.hits, found.n) == (2, 3)
-    assert found.detail == {"by_reason": {"self": 2}, "rejected_by_receiver": {"not mine": 1}, "authority_narrowed": 1, "not_written": 0}
+    assert found.detail == {
+        "by_reason": {"self": 2},
+        "rejected_by_receiver": {"not mine": 1},
+        "authority_narrowed": 1,
+        "not_written": 0,
+    }
 
 
 @pytest.mark.parametrize(
@@ -221,7 +229,6 @@ def test_refused_calls_are_counted_by_reason_and_narrowed_authority_is_none(made
     [
         ("done", {}, 1),
         ("rejected", {}, 1),
-        ("clarify", {"missing": []}, 1),
         ("clarify", {"missing": ["browsers"]}, 0),
         ("done", {"changes": {"summary": "only words"}}, 1),
     ],
@@ -232,6 +239,16 @@ def test_a_hand_back_that_brought_nothing_was_not_needed(made, verdict, given, u
     made.hand_back(packet, verdict, **given)
     found = measure(made, "unneeded")
     assert (found.hits, found.n) == (unneeded, 1)
+
+
+def test_a_question_that_the_packet_answers_hands_nothing_back(made):
+    packet = made.hand_over()
+    made.deliver(packet)
+    made.wait(10)
+    made.tell(packet, "clarify", missing=[], already_held=["ticket"])
+    made.wait(10)
+    made.hand_back(packet)
+    assert (measure(made, "unneeded").n, measure(made, "sla_work").detail["max_s"]) == (1, 1200)
 
 
 def test_a_hand_back_with_a_decision_was_needed_and_a_failed_one_is_not_asked(made):
@@ -261,12 +278,9 @@ def test_a_chain_that_cannot_be_read_is_told_and_stops_nothing(tmp_path):
     whole = hero_chain(tmp_path / "project")
     broken = ChainMaker(tmp_path / "project", topic="Another", seed=500)
     packet = broken.hand_over()
-    broken.ports = whole.ports
     raw = {**packet.to_json(), "identity": {**packet.to_json()["identity"], "schema": 99}}
     with broken.folder.lock(1):
-        from usr.plugins.software_orchestrator.helpers.chain_book import about
-
-        Ledger(broken.ledger, KEY).append([about(packet, "done", packet=raw)])
+        Ledger(broken.ledger, KEY).append([about(packet, "failed", packet=raw)])
     events = [event for path in whole.folder.ledgers() for event in Ledger(path, KEY).read().events]
     found = metrics(events, SLA)
     assert (found.chains, found.unreadable) == (1, 1)

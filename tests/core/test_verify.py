@@ -122,7 +122,10 @@ def test_an_event_that_was_rewritten_with_a_new_sha_is_changed(folder):
 
 
 def test_a_missing_event_is_named_where_it_is_missing(folder):
-    edit(folder.ledger_path(CHAIN), lambda content: b"".join(content.splitlines(keepends=True)[:3] + content.splitlines(keepends=True)[4:]))
+    edit(
+        folder.ledger_path(CHAIN),
+        lambda content: b"".join(content.splitlines(keepends=True)[:3] + content.splitlines(keepends=True)[4:]),
+    )
     assert faults(folder) == [("missing", f"{CHAIN}.jsonl:4")]
 
 
@@ -132,7 +135,10 @@ def test_a_torn_last_event_is_torn(folder):
 
 
 def test_an_event_cut_in_the_middle_of_a_ledger_is_torn(folder):
-    edit(folder.ledger_path(CHAIN), lambda content: b"".join(x if i != 4 else x[:50] + b"\n" for i, x in enumerate(content.splitlines(keepends=True))))
+    edit(
+        folder.ledger_path(CHAIN),
+        lambda content: b"".join(x if i != 4 else x[:50] + b"\n" for i, x in enumerate(content.splitlines(keepends=True))),
+    )
     assert faults(folder) == [("torn", f"{CHAIN}.jsonl:5")]
 
 
@@ -180,11 +186,16 @@ def test_a_briefed_event_that_names_no_briefing_is_foreign_and_opens_nothing(fol
     body = {name: value for name, value in json.loads(lines(folder)[-1]).items() if name not in ("sha", "mac")}
     data = {"event": "ev-0", "path": "../../etc/passwd", "offset": 0, "length": 5, "sha256": "0" * 64}
     last = json.loads(lines(folder)[-1])["sha"]
-    edit(folder.ledger_path(CHAIN), lambda content: content + signed({**body, "kind": "briefed", "data": data, "prev": last, "id": "ev-" + "f" * 16}))
+    edit(
+        folder.ledger_path(CHAIN),
+        lambda content: content + signed({**body, "kind": "briefed", "data": data, "prev": last, "id": "ev-" + "f" * 16}),
+    )
     assert faults(folder) == [("foreign", f"{CHAIN}.jsonl:ev-{'f' * 16}")]
 
 
-@pytest.mark.parametrize("make", [lambda p: p.symlink_to("/etc/hostname"), os.mkfifo, lambda p: p.mkdir()], ids=["link", "fifo", "folder"])
+@pytest.mark.parametrize(
+    "make", [lambda p: p.symlink_to("/etc/hostname"), os.mkfifo, lambda p: p.mkdir()], ids=["link", "fifo", "folder"]
+)
 def test_what_is_no_plain_file_is_unreadable_and_the_rest_is_checked(folder, make):
     for path in (folder.briefing_path(DESIGNER), folder.ledger_path(CHAIN)):
         kept = path.with_suffix(".kept")
@@ -218,7 +229,9 @@ def test_an_entry_that_was_changed_and_sealed_again_is_still_changed(folder):
     assert ("changed", f"{DESIGNER}@0") in faults(folder)
 
 
-@pytest.mark.parametrize("cut", [(b"## 2026", b"#! 2026"), (b"<!-- handover:end id=", b"<!-- handover:fin id=")], ids=["heading", "marker"])
+@pytest.mark.parametrize(
+    "cut", [(b"## 2026", b"#! 2026"), (b"<!-- handover:end id=", b"<!-- handover:fin id=")], ids=["heading", "marker"]
+)
 def test_an_entry_whose_frame_was_changed_is_changed(folder, cut):
     edit(folder.briefing_path(REVIEWER), lambda content: content.replace(*cut, 1))
     assert ("changed", f"{REVIEWER}@0") in faults(folder)
