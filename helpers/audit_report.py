@@ -192,7 +192,8 @@ class _Totals:
     def line(self) -> str:
         return (
             f"verified {_counted(self.entries, 'entry', 'entries')} and {_counted(self.events, 'event')}"
-            f" in {_counted(self.files, 'file')}, {self.bytes:,} bytes: {_counted(self.faults, 'fault')}, {_counted(self.notes, 'note')}"
+            f" in {_counted(self.files, 'file')}, {self.bytes:,} bytes:"
+            f" {_counted(self.faults, 'fault')}, {_counted(self.notes, 'note')}"
         )
 
 

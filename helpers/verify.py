@@ -323,7 +323,7 @@ def _collect(folder: HandoverFolder, name: str, own: Sequence[Event], places: Pl
         places.setdefault(planned.path.name, []).append(place)
     for event in own:
         if event.data.get("packet") is not None and event.id not in briefed:
-            detail = f"the entry of {event.kind} {event.handover} was never written; if it is the last, the next use of the chain does"
+            detail = f"the entry of {event.kind} {event.handover} was never written; the next use of the chain heals the last one"
             yield Finding("fault", "missing", f"{name}:{event.id}", detail)
 
 
