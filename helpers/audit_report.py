@@ -280,10 +280,10 @@ def _counted(number: int, one: str, many: str = "") -> str:
 
 
 def _table(console: Console, titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    from rich.table import Table
+    from rich.table import Column, Table
     from rich.text import Text
 
-    table = Table(*titles)
+    table = Table(*(Column(title, overflow="fold") for title in titles))
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console.print(table)
