@@ -200,7 +200,7 @@ class Walk(RuleBasedStateMachine):
 
 def test_any_walk_of_calls_and_verdicts_is_as_the_model_says(open_desk):
     Walk.open_desk = staticmethod(open_desk)
-    run_state_machine_as_test(Walk, settings=settings(max_examples=60, stateful_step_count=25))
+    run_state_machine_as_test(Walk, settings=settings(max_examples=40, stateful_step_count=20))
 
 
 # crashes
