@@ -14,7 +14,7 @@ from usr.plugins.software_orchestrator.helpers.tokens import counter
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PUBLISHED = DOCS / "packet.schema.json"
 PAGE = (DOCS / "packet.md").read_text(encoding="utf-8")
-BRIEFING = "/home/anna/projects/shop/.a0proj/handover/frontend-designer-quote-form-2026-06-05.md"
+BRIEFING = "/srv/projects/shop/.a0proj/handover/frontend-designer-quote-form-2026-06-05.md"
 
 
 def block(kind, number=0):
@@ -38,7 +38,7 @@ def rendered_package(of):
 
 
 def rendered_entry(of):
-    body = render.entry_body(of, "505 of 505 tokens (limit 3000), 2 recent turns\n", created="2026-06-05 14:03 UTC")
+    body = render.entry_body(of, "503 of 503 tokens (limit 3000), 2 recent turns\n", created="2026-06-05 14:03 UTC")
     return briefing_file.seal(of.identity.handover_id, body).decode()
 
 
@@ -98,5 +98,5 @@ def test_a_packet_survives_its_own_json():
 
 
 def test_the_tokens_on_the_page_are_counted():
-    assert "505 of 505 tokens" in block("text", 1)
-    assert counter().name == "estimate" or counter().count(rendered_package(example())) == 505
+    assert "503 of 503 tokens" in block("text", 1)
+    assert counter().name == "estimate" or counter().count(rendered_package(example())) == 503
