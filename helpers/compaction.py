@@ -476,9 +476,9 @@ class _Fill:
                 self._keep(each, block, 0, tokens if len(unit) == 1 else -1)
             total += tokens
             seen += sum([self.index.sizes[each - 1] for each in unit])
-            if size > 5 * self.limit and seen > 20_000 and seen * 12 > size and not self._blobs:
-                if total * size > 3 * seen * self.limit:
-                    return -1
+            looked = size > 5 * self.limit and seen > 20_000 and seen * 12 > size and not self._blobs
+            if looked and total * size > 3 * seen * self.limit:
+                return -1
             number -= len(unit)
         return total
 
@@ -590,10 +590,8 @@ class _Fill:
             chars = min(max(chars, low[0] + 1), high[0] - 1)
             if chars <= low[0]:
                 break
-            if chars < len(text):
-                block = self._cut_block(number, chars, step < 2, head) + short
-            else:
-                block = self._block(number, 0)[0]
+            whole = chars >= len(text)
+            block = self._block(number, 0)[0] if whole else self._cut_block(number, chars, step < 2, head) + short
             tokens = self._count(block)
             if tokens <= goal:
                 low, best = (chars, tokens), block
