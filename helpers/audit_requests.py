@@ -150,7 +150,7 @@ def verify(asked: Mapping[str, Any], records: Records) -> Json:
         project, folder = records.holding(asked.get("project"), asked["chain"])
         folders, wanted = [folder], _files_of(folder, asked["chain"], records.key)
     else:
-        folders = [folder for _, folder in records.folders(asked.get("project"))]
+        folders = [folder for _, folder in records.folders(asked.get("project")) if folder.path.is_dir()]
     results = [item for item in verify_records(folders, records.key) if wanted is None or item.file in wanted]
     findings = sorted((_finding(result, at) for result in results for at in range(len(result.findings))), key=_faults_first)
     return {
