@@ -83,7 +83,7 @@ class Result(NamedTuple):
 def verify(folders: Iterable[HandoverFolder], key: bytes, progress: Progress = lambda done, total: None) -> Iterator[Result]:
     """A Result for every ledger and briefing, one at a time; what cannot be read is a finding and stops nothing.
 
-    `progress(done, total)` is called after every file. Raises RecordError only when a folder itself may not be opened.
+    `progress(done, total)` is called after every file. Raises nothing for what is on the disk.
     """
     counted = [(folder, _count(folder)) for folder in folders]
     done, total = 0, sum(files for _, files in counted)
@@ -104,7 +104,11 @@ _Named = tuple[str, bool, str]  # the topic that files are put together by, is i
 
 
 def _count(folder: HandoverFolder) -> int:
-    return sum(1 for place, suffix in _places(folder) for _ in paths.names(place, suffix))
+    """How many results a folder will have."""
+    try:
+        return sum(1 for place, suffix in _places(folder) for _ in paths.names(place, suffix))
+    except RecordError:
+        return 1
 
 
 def _groups(folder: HandoverFolder, files: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -232,6 +236,15 @@ def _unreadable(name: str, error: RecordError | OSError) -> Finding:
 
 
 def _folder(folder: HandoverFolder, files: int, key: bytes) -> Iterator[Result]:
+    if not files:
+        return
+    try:
+        yield from _opened(folder, files, key)
+    except RecordError as error:
+        yield Result(str(folder.root), ".a0proj/handover", findings=(_unreadable(".a0proj/handover", error),))
+
+
+def _opened(folder: HandoverFolder, files: int, key: bytes) -> Iterator[Result]:
     with ExitStack() as stack:
         open_briefing = stack.enter_context(paths.opener(folder.path))
         open_ledger = stack.enter_context(paths.opener(folder.chains)) if folder.chains.is_dir() else open_briefing
