@@ -20,7 +20,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 from operator import itemgetter
@@ -41,6 +41,7 @@ NOTES = ("other", "person", "healed", "moved", "newer")
 
 _WHOLE_BYTES = 1024 * 1024
 _MOST_PIECES = 10_000
+_LOCK_S = 2.0
 _WHOLE_LEDGER_BYTES = 8 * 1024 * 1024
 # A `briefed` event in canonical JSON from its data on, and the kinds of events that have an entry when they carry a packet.
 _BRIEFED = re.compile(
@@ -184,7 +185,15 @@ class _Folder:
     open_briefing: Open
     open_ledger: Open
 
-    def results(self, ledgers: Iterable[str], briefings: Iterable[str]) -> Iterator[Result]:
+    def results(self, ledgers: Sequence[str], briefings: Sequence[str]) -> tuple[Result, ...]:
+        """Of a group. With a fault it is looked at again while nobody writes: a handover may have come in between."""
+        found = tuple(self._look(ledgers, briefings))
+        if any(result.faults for result in found) and (self.folder.chains / ".lock").exists():
+            with suppress(RecordError), self.folder.lock(_LOCK_S):
+                return tuple(self._look(ledgers, briefings))
+        return found
+
+    def _look(self, ledgers: Iterable[str], briefings: Iterable[str]) -> Iterator[Result]:
         """The group's ledgers, then the briefings, those included of which only a ledger knows."""
         places: Places = {name: [] for name in briefings}
         for name in ledgers:

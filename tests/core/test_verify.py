@@ -396,6 +396,29 @@ def test_a_project_that_never_had_a_record_has_nothing_to_verify(tmp_path):
     assert results(HandoverFolder.open(str(tmp_path))) == []
 
 
+def test_a_handover_that_comes_in_between_is_no_fault(tmp_path, monkeypatch):
+    made = ChainMaker(tmp_path / "project")
+    packet = made.hand_over()
+    read, writes = verify._collect_fast, [made.hand_back]
+
+    def then_write(*args):
+        done = read(*args)
+        if writes:
+            writes.pop()(packet)
+        return done
+
+    monkeypatch.setattr(verify, "_collect_fast", then_write)
+    assert [(result.entries, result.events, result.findings) for result in results(made.folder)] == [(0, 4, ()), (2, 0, ())]
+
+
+def test_verify_writes_nothing(folder):
+    (folder.chains / ".lock").unlink()
+    edit(folder.briefing_path(DESIGNER), lambda content: content + content)
+    before = {path: path.stat().st_mtime_ns for path in folder.root.rglob("*")}
+    assert faults(folder)
+    assert {path: path.stat().st_mtime_ns for path in folder.root.rglob("*")} == before
+
+
 def test_findings_of_one_file_are_bounded_and_the_rest_is_counted(folder):
     torn = b"## 2026-06-06 10:00 UTC x\n" * 3000
     edit(folder.briefing_path(REVIEWER), lambda content: content + torn)
