@@ -33,7 +33,7 @@ from usr.plugins.software_orchestrator.helpers.briefing_file import Piece, plan_
 from usr.plugins.software_orchestrator.helpers.errors import RecordError
 from usr.plugins.software_orchestrator.helpers.event import Event
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
-from usr.plugins.software_orchestrator.helpers.state_store import MOST_FAULTS, Fault, Ledger, Reading, canonical, flawless
+from usr.plugins.software_orchestrator.helpers.state_store import MOST_FAULTS, Fault, Ledger, Reading, flawless
 
 Level = Literal["fault", "note"]
 FAULTS = ("changed", "missing", "torn", "out_of_order", "foreign", "unreadable")
@@ -170,7 +170,8 @@ class _Place(NamedTuple):
         return self.offset + self.length
 
 
-Places = dict[str, list[_Place]]
+_Raw = tuple[int, int, str, str, str]  # what a _Place is made of: cheaper, for the many that are intact
+Places = dict[str, list[_Raw]]
 _Line = tuple[bytes, int, int]  # of `flawless`
 Open = Callable[[str], io.FileIO]
 
@@ -188,7 +189,7 @@ class _Folder:
     def results(self, ledgers: Sequence[str], briefings: Sequence[str]) -> tuple[Result, ...]:
         """Of a group. With a fault it is looked at again while nobody writes: a handover may have come in between."""
         found = tuple(self._look(ledgers, briefings))
-        if any(result.faults for result in found) and (self.folder.chains / ".lock").exists():
+        if any(result.findings and result.faults for result in found) and (self.folder.chains / ".lock").exists():
             with suppress(RecordError), self.folder.lock(_LOCK_S):
                 return tuple(self._look(ledgers, briefings))
         return found
@@ -219,17 +220,18 @@ class _Folder:
         findings = [*_ledger_findings(name, reading), *_collect(self.folder, name, own, places)]
         return Result(self.project, file, events=len(own), bytes=reading.size, findings=tuple(findings))
 
-    def _briefing(self, name: str, places: list[_Place]) -> Result:
+    def _briefing(self, name: str, places: list[_Raw]) -> Result:
         try:
             with self.open_briefing(name) as file:
                 size = os.fstat(file.fileno()).st_size
                 intact = _intact(file, size, places)
                 if _covers(intact, size) and len(intact) == len(places):
                     return Result(self.project, name, len(intact), 0, size)
+                known, whole = [_Place(*place) for place in places], [_Place(*place) for place in intact]
                 pieces = briefing_file.scan(self.folder.path / name)
-                return _Comparison(name, file, size, places, intact).result(self.project, pieces)
+                return _Comparison(name, file, size, known, whole).result(self.project, pieces)
         except FileNotFoundError:
-            lost = {place.event: place for place in places}.values()
+            lost = {place.event: place for place in (_Place(*place) for place in places)}.values()
             gone = [
                 Finding("fault", "missing", f"{name}@{place.offset}", f"the file with the entry of {place.handover} is gone")
                 for place in lost
@@ -264,8 +266,9 @@ def _opened(folder: HandoverFolder, files: int, key: bytes) -> Iterator[Result]:
 
 def _collect_fast(folder: HandoverFolder, chain: str, content: bytes, lines: Iterable[_Line], places: Places) -> bool:
     """`_collect` for a flawless ledger, without parsing its events; False when there is more to say about it."""
-    data_at = len(f'{{"chain":{canonical(chain)},'.encode())
-    briefed, needed, found = set(), set(), []
+    data_at = len('{"chain":"",') + len(chain)
+    briefed, needed = set(), set()
+    found: Places = {}
     for kind, at, start in lines:
         if kind == b"briefed":
             match = _BRIEFED.match(content[start:at].decode(), data_at)
@@ -273,13 +276,17 @@ def _collect_fast(folder: HandoverFolder, chain: str, content: bytes, lines: Ite
                 return False
             event, length, offset, name, sha256, handover = match.groups()
             briefed.add(event)
-            found.append((name, _Place(int(offset), int(length), sha256, event, handover)))
+            place = (int(offset), int(length), sha256, event, handover)
+            if name in found:
+                found[name].append(place)
+            else:
+                found[name] = [place]
         elif kind in _BRIEFED_KINDS and (kind not in _AT_TIMES or content.find(_PACKET, start, at) >= 0):
             needed.add(content[at - 29 : at - 10].decode())  # the 19 characters before `","kind":"`
-    if not needed <= briefed or not all(name in places or _is_briefing(folder, name) for name, _ in found):
+    if not needed <= briefed or not all(_is_briefing(folder, name) for name in found.keys() - places.keys()):
         return False
-    for name, place in found:
-        places.setdefault(name, []).append(place)
+    for name, some in found.items():
+        places.setdefault(name, []).extend(some)
     return True
 
 
@@ -341,7 +348,7 @@ def _collect(folder: HandoverFolder, name: str, own: Sequence[Event], places: Pl
             continue
         about = str(event.data.get("event", ""))
         briefed.add(about)
-        place = _Place(planned.offset, planned.length, planned.sha256, about, event.handover)
+        place = (planned.offset, planned.length, planned.sha256, about, event.handover)
         places.setdefault(planned.path.name, []).append(place)
     for event in own:
         if event.data.get("packet") is not None and event.id not in briefed:
@@ -352,13 +359,13 @@ def _collect(folder: HandoverFolder, name: str, own: Sequence[Event], places: Pl
 # --- briefings -------------------------------------------------------------------------------------------------------
 
 
-def _intact(file: io.FileIO, size: int, places: list[_Place]) -> list[_Place]:
+def _intact(file: io.FileIO, size: int, places: list[_Raw]) -> list[_Raw]:
     """The places whose bytes have the recorded hash, by offset."""
     places.sort()
-    if size <= _WHOLE_BYTES:
-        content = memoryview(file.read(size))
-        return [p for p in places if hashlib.sha256(content[p[0] : p[0] + p[1]]).hexdigest() == p[2]]
-    return [place for place in places if place.end <= size and _digest(file, place.offset, place.length) == place.sha256]
+    if size > _WHOLE_BYTES:
+        return [place for place in places if _digest(file, place[0], place[1]) == place[2]]
+    content, sha256 = memoryview(file.read(size)), hashlib.sha256
+    return [place for place in places if sha256(content[place[0] : place[0] + place[1]]).hexdigest() == place[2]]
 
 
 def _digest(file: io.FileIO, offset: int, length: int, start: bytes = b"") -> str:
@@ -369,13 +376,13 @@ def _digest(file: io.FileIO, offset: int, length: int, start: bytes = b"") -> st
     return digest.hexdigest()
 
 
-def _covers(intact: Sequence[_Place], size: int) -> bool:
+def _covers(intact: Sequence[_Raw], size: int) -> bool:
     """Whether the places are all of the file, one after the other."""
     here = 0
-    for place in intact:
-        if place.offset != here:
+    for offset, length, *_ in intact:
+        if offset != here:
             return False
-        here = place.end
+        here += length
     return here == size
 
 

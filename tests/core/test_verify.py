@@ -396,6 +396,15 @@ def test_a_project_that_never_had_a_record_has_nothing_to_verify(tmp_path):
     assert results(HandoverFolder.open(str(tmp_path))) == []
 
 
+def test_large_files_are_checked_in_chunks_with_the_same_result(folder, monkeypatch):
+    healthy = results(folder)
+    monkeypatch.setattr(verify, "_WHOLE_BYTES", 100)
+    monkeypatch.setattr(verify, "_WHOLE_LEDGER_BYTES", 100)
+    assert results(folder) == healthy
+    edit(folder.briefing_path(DESIGNER), lambda content: content.replace(b"Hero built", b"Hero burnt"))
+    assert kinds(folder) == ["changed"]
+
+
 def test_a_handover_that_comes_in_between_is_no_fault(tmp_path, monkeypatch):
     made = ChainMaker(tmp_path / "project")
     packet = made.hand_over()
