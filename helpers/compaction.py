@@ -59,7 +59,7 @@ class CountCache:
     `keep` is the number of texts remembered; the oldest are forgotten. `counted` is how many texts were really counted.
     """
 
-    def __init__(self, counter: Counts, keep: int = 50_000) -> None:
+    def __init__(self, counter: Counts, keep: int = 32_768) -> None:
         self._counter, self._keep = counter, keep
         self._known: dict[tuple[int, int], int] = {}
         self.counted = 0
