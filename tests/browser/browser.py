@@ -24,13 +24,15 @@ class Browser:
     def open(self, url: str, *, width: int = 1280, height: int = 900, light: bool = False) -> None:
         """Load a page anew, in a window of that size, in the host's dark or light theme."""
         self.driver.get("about:blank")
-        self.driver.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        )
+        self.resize(width, height)
         self.driver.get(url)
         self.wait("document.body.dataset.ready === 'yes'")
         if light:
             self.run("document.body.classList.replace('dark-mode', 'light-mode')")
+
+    def resize(self, width: int, height: int) -> None:
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
     def run(self, script: str, *args: Any) -> Any:
         """The value of a JavaScript expression or of `return ...` statements."""
