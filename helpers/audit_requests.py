@@ -158,7 +158,7 @@ def verify(asked: Mapping[str, Any], records: Records) -> Json:
     else:
         opened, unreadable = records.folders(asked.get("project"))
         folders = [folder for _, folder in opened if folder.path.is_dir()]
-    results = [item for item in verify_records(folders, records.key) if wanted is None or item.file in wanted]
+    results = [item for item in verify_records(folders, records.key) if wanted is None or Path(item.file).name in wanted]
     findings = [_unopened(item) for item in unreadable]
     findings += sorted((_finding(result, at) for result in results for at in range(len(result.findings))), key=_faults_first)
     return {
