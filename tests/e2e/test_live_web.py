@@ -21,7 +21,7 @@ PICTURES = Path(__file__).resolve().parents[2] / "build" / "screenshots"
 PLUGIN = "usr/plugins/software_orchestrator"
 TOPIC = "Hero for <b>Brand A</b>"
 CHAT = "webchat"
-NOTE = {"what_happened": "Hero <i>drafted</i>.", "observations": "Fits 150 kB.", "user_state": "waiting", "next": "Show it."}
+NOTE = {"what_happened": "Hero <i>drafted</i>.", "observations": "Fits.", "user_state": "waiting", "next": "Show it."}
 SCRIPT = {
     "agent0": [
         tool_call(
@@ -46,7 +46,8 @@ def ui() -> Iterator[live.WebUi]:
         records.shop(running.root / "usr/projects/shop")
         running.api("chat_create", {"current_context": "", "new_context": CHAT})
         running.api("projects", {"action": "activate", "context_id": CHAT, "name": "shop"})
-        assert running.api("message", {"text": "Please have the hero designed", "context": CHAT})["message"] == "The hero is ready."
+        answer = running.api("message", {"text": "Please have the hero designed", "context": CHAT})
+        assert answer["message"] == "The hero is ready."
         yield running
 
 
@@ -143,14 +144,15 @@ def test_settings_are_saved_for_their_scope_and_wrong_ones_are_refused_in_words(
 def test_hostile_text_in_a_toast_of_the_host_stays_text(page):
     page.run("openModal('/plugins/software_orchestrator/webui/main.html'); return 1")
     page.wait("document.querySelectorAll('.so-row').length === 6")
-    page.run("import('/plugins/software_orchestrator/webui/wire.js').then(m => m.complain(new Error(arguments[0]))); return 1", records.HOSTILE)
+    wire = "import('/plugins/software_orchestrator/webui/wire.js')"
+    page.run(f"{wire}.then(m => m.complain(new Error(arguments[0]))); return 1", records.HOSTILE)
     page.wait("[...document.querySelectorAll('.toast-message')].some(t => t.innerText.includes('onerror'))")
     assert page.run("window.pwned === undefined && !document.querySelector('.toast-message img, .toast-message script')")
 
 
 def open_settings(page: Browser, project: str = "", profile: str = "") -> None:
-    opening = "import('/components/plugins/plugin-settings-store.js').then(m => m.store.openConfig('software_orchestrator', ...arguments[0]))"
-    page.run(f"const arguments_ = arguments; {opening.replace('arguments', 'arguments_')}; return 1", [project, profile])
+    host = "import('/components/plugins/plugin-settings-store.js')"
+    page.run(f"{host}.then(m => m.store.openConfig('software_orchestrator', ...arguments[0])); return 1", [project, profile])
     page.wait("document.querySelectorAll('.so-settings .field').length > 14")
 
 

@@ -9,6 +9,11 @@ from host_double.assemble import assemble
 
 from usr.plugins.software_orchestrator.tests.browser import records
 
+NO_BRIEFINGS = [
+    "../../../secret.md", "/etc/passwd", "chains/x.md", "..", "", None, {"a": 1}, "a.md\0", "..\\secret.md", "none-2026-01-01.md",
+]  # fmt: skip
+NO_SCOPES = [{"project": "nobody"}, {"project": "../x"}, {"profile": "../../x"}, {"profile": ".."}, {"profile": ["a"]}]
+
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
@@ -76,9 +81,7 @@ def test_a_project_that_the_host_does_not_list_is_refused(host, project):
     assert answer["error"]
 
 
-@pytest.mark.parametrize(
-    "name", ["../../../secret.md", "/etc/passwd", "chains/x.md", "..", "", None, {"a": 1}, "a.md\0", "..\\secret.md", "nothing-here-2026-01-01.md"]
-)
+@pytest.mark.parametrize("name", NO_BRIEFINGS)
 def test_a_name_that_is_no_briefing_of_the_project_is_refused(host, name):
     status, answer = asked(host, "briefing", project="shop", name=name)
     assert (status, answer["ok"]) == (400, False)
@@ -149,6 +152,6 @@ def test_settings_that_cannot_be_saved_are_refused_with_the_reason(host):
     assert asked(host, "check", "settings", values="x")[0] == 400
 
 
-@pytest.mark.parametrize("scope", [{"project": "nobody"}, {"project": "../x"}, {"profile": "../../x"}, {"profile": ".."}, {"profile": ["a"]}])
+@pytest.mark.parametrize("scope", NO_SCOPES)
 def test_settings_of_a_scope_that_is_none_are_refused(host, scope):
     assert asked(host, "view", "settings", **scope)[0] == 400

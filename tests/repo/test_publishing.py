@@ -1,4 +1,4 @@
-"""Ready for the Plugin Index: its rules for index.yaml and pictures, and what Agent Zero's plugin validator looks at mechanically."""
+"""Ready for the Plugin Index: its rules for index.yaml and pictures, and the mechanical part of Agent Zero's validator."""
 
 import ast
 import hashlib
@@ -127,7 +127,8 @@ def test_extensions_stand_in_folders_of_the_present_layout():
 @pytest.mark.skipif("A0_ROOT" not in os.environ, reason="A0_ROOT names no Agent Zero checkout")
 def test_the_host_has_each_place_that_we_extend_in_its_page():
     host = Path(os.environ["A0_ROOT"]) / "webui"
-    source = "\n".join(text(path) for suffix in ("html", "js") for path in host.rglob(f"*.{suffix}") if "vendor" not in path.parts)
+    files = (path for suffix in ("html", "js") for path in host.rglob(f"*.{suffix}") if "vendor" not in path.parts)
+    source = "\n".join(map(text, files))
     for place in (path.name for path in (ROOT / "extensions/webui").iterdir()):
         assert f'<x-extension id="{place}">' in source or f'callJsExtensions("{place}"' in source, place
 
@@ -167,8 +168,8 @@ def test_stores_are_made_the_hosts_way(path):
 
 @named(OURS_IN_BROWSER)
 def test_no_page_makes_html_or_code_of_text(path):
-    makers = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|x-html|\.html\(|\beval\(|new Function|createContextualFragment|srcdoc"
-    assert not re.findall(makers, text(path))
+    html = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|x-html|\.html\(|createContextualFragment|srcdoc"
+    assert not re.findall(rf"{html}|\beval\(|new Function", text(path))
 
 
 @named(OURS_IN_BROWSER)
