@@ -30,7 +30,6 @@ from usr.plugins.software_orchestrator.helpers.reply_protocol import Answer, Del
 
 OFFERS = "handovers"  # the name of what is offered, among the extras of a prompt
 SPOKEN_TO = "spoken to"  # the person wrote to a specialist that works
-LOST = ("failed", "cancelled", "superseded")
 UNREAD = ("done", "rejected", "escalated")  # an agent bound to one of these was stopped before its run ended
 KEPT_AFTER = ("clarify",)  # a specialist that asked is asked back: it keeps its handover
 LOST = ("cancelled", "failed", "superseded")  # closed by others; any other verdict is the holder's own until its run ends
@@ -534,8 +533,7 @@ async def offers(agent: Any) -> str:
             agent.hist_add_tool_result("handover_to_specialist", note)
         gone = await asyncio.to_thread(sweep, at)
         lost = [f"Cancelled: {identifier}, its specialist is gone; hand over again what is still wanted" for identifier in gone]
-        return "
-".join(filter(None, (*lost, await standing(at))))
+        return "\n".join(filter(None, (*lost, await standing(at))))
     return ""
 
 
