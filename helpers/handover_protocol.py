@@ -25,7 +25,13 @@ from usr.plugins.software_orchestrator.helpers.chain_book import (
     without_turns,
 )
 from usr.plugins.software_orchestrator.helpers.config import Settings
-from usr.plugins.software_orchestrator.helpers.errors import HandoverError, MemoryRuleError, RecordError, RefusedError, RequestError
+from usr.plugins.software_orchestrator.helpers.errors import (
+    HandoverError,
+    MemoryRuleError,
+    RecordError,
+    RefusedError,
+    RequestError,
+)
 from usr.plugins.software_orchestrator.helpers.event import draft
 from usr.plugins.software_orchestrator.helpers.masking import safe
 from usr.plugins.software_orchestrator.helpers.packet import Authority, HandoverPacket, Identity, Turn

@@ -54,9 +54,7 @@ def answered(text: str, *, ends: bool = False) -> HandoverResponse:
 def refused(error: HandoverError, more: str = "") -> HandoverResponse:
     """A refusal as a Response: never an exception, and marked for the model and for programs."""
     text = f"{error}; {more}" if more else str(error)
-    return HandoverResponse(
-        message=text, break_loop=False, additional={"error": True, "error_code": error.code}, error=True
-    )
+    return HandoverResponse(message=text, break_loop=False, additional={"error": True, "error_code": error.code}, error=True)
 
 
 # who calls
@@ -163,7 +161,9 @@ def ports_of(agent: Agent) -> Ports:
         try:
             return redact(manager.mask_values(text))
         except Exception as error:
-            raise RecordError(f"failed to append briefing file: secrets cannot be masked ({type(error).__name__})", "see the host's secrets") from error
+            raise RecordError(
+                f"failed to append briefing file: secrets cannot be masked ({type(error).__name__})", "see the host's secrets"
+            ) from error
 
     return local_ports(mask)
 
@@ -182,6 +182,18 @@ def caller_of(agent: Agent, ports: Ports) -> Caller:
         person_messages=tuple(person["last"]),
         turns=lambda count: masked_turns(agent, count, ports),
     )
+
+
+def reference_in(message: Any) -> tuple[str, str] | None:
+    """The handover that a message refers to, and what is said beside the reference; None without a reference.
+
+    Raises RefusedError (unknown_reference) for more than one.
+    """
+    text = str(message or "")
+    found = REFERENCE.findall(text)
+    if len(found) > 1:
+        raise RefusedError("a call can hold one reference to a handover", "call once for each", "unknown_reference")
+    return (found[0], REFERENCE.sub("", text).strip(" \t\r\n:.,;")) if found else None
 
 
 def sender_of(agent: Agent) -> str:
@@ -211,7 +223,9 @@ def refuse_unknown_profile(agent: Agent, profile: str) -> None:
     known = subagents.get_available_agents_dict(projects.get_context_project_name(root_context(agent)))
     if profile not in known:
         raise RefusedError(
-            f"Agent Zero has no profile {profile}", f"install it under usr/agents, or use one of: {', '.join(sorted(known))}", "start_failed"
+            f"Agent Zero has no profile {profile}",
+            f"install it under usr/agents, or use one of: {', '.join(sorted(known))}",
+            "start_failed",
         )
 
 
@@ -331,10 +345,15 @@ def release(agent: Agent) -> None:
     undress(agent)
 
 
+def holders_below(agent: Agent) -> list[tuple[Agent, str]]:
+    """The agent's own living subordinates that are bound to a handover, with its id."""
+    below = (each for each in agents_of(root_context(agent)) if superior(each) is agent)
+    return [(each, held["handover_id"]) for each in below if (held := binding(each))]
+
+
 def subordinate_holding(agent: Agent, handover_id: str) -> Agent | None:
     """The agent's own living subordinate that works in this handover, or None."""
-    below = (each for each in agents_of(root_context(agent)) if superior(each) is agent)
-    return next((each for each in below if (held := binding(each)) and held["handover_id"] == handover_id), None)
+    return next((each for each, held in holders_below(agent) if held == handover_id), None)
 
 
 def dress(agent: Agent, profile: str, name: str) -> None:

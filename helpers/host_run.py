@@ -30,6 +30,7 @@ from usr.plugins.software_orchestrator.helpers.reply_protocol import Answer, Del
 
 OFFERS = "handovers"  # the name of what is offered, among the extras of a prompt
 SPOKEN_TO = "spoken to"  # the person wrote to a specialist that works
+UNREAD = ("done", "rejected", "escalated")  # an agent bound to one of these was stopped before its run ended
 KEPT_AFTER = ("clarify",)  # a specialist that asked is asked back: it keeps its handover
 LOST = ("cancelled", "failed", "superseded")  # closed by others; any other verdict is the holder's own until its run ends
 
@@ -184,14 +185,22 @@ async def run_leg(at: Desk, tool: Any, prepared: Prepared) -> Answer:
     try:
         return await came_back(at, identity.handover_id, said)
     except HandoverError as error:
-        summary = {"verdict": "done", "implicit": True, "handover_id": identity.handover_id, "what_happened": said, "not_recorded": str(error)}
+        summary = {
+            "verdict": "done",
+            "implicit": True,
+            "handover_id": identity.handover_id,
+            "what_happened": said,
+            "not_recorded": str(error),
+        }
         return Answer(said, ends=True, note=f"{said}\nNot recorded: {error}\n", summary=summary)
 
 
 async def came_back(at: Desk, identifier: str, said: str) -> Answer:
     """What the handover came to; one that is still open when its run is over ends as done, with what was said."""
     found = await asyncio.to_thread(reply_protocol.outcome_of, identifier, *at.rest)
-    return found or await asyncio.to_thread(reply_protocol.close, identifier, "done", "", *at.rest, said=said)
+    if found is None:
+        found = await asyncio.to_thread(reply_protocol.close, identifier, "done", "", *at.rest, said=said)
+    return found
 
 
 async def fail(at: Desk, prepared: Prepared, why_: str) -> Answer:
@@ -204,7 +213,13 @@ async def fail(at: Desk, prepared: Prepared, why_: str) -> Answer:
 def announce(at: Desk, delivery: Delivery) -> None:
     """The one line on who has the task now, and why."""
     packet = delivery.handover.packet
-    why_ = packet.handover_reason or packet.next_action or packet.goal or packet.summary or f"{packet.identity.sender} handed it over"
+    why_ = (
+        packet.handover_reason
+        or packet.next_action
+        or packet.goal
+        or packet.summary
+        or f"{packet.identity.sender} handed it over"
+    )
     host.tell(at.agent, f"{delivery.title} has the task now: {packet.topic}", why_)
 
 
@@ -288,7 +303,8 @@ def person_wrote(context: Any, message: Any) -> None:
     host.person_wrote(context, message.message)
     for agent in _holders(context):
         with said_once(agent):
-            if agent.context is not context and reply_protocol.held_by(host.binding(agent)["handover_id"], *desk(agent).rest).is_open:
+            at = desk(agent)
+            if agent.context is not context and reply_protocol.held_by(at.caller.inside, *at.rest).is_open:
                 host.redress(agent)
                 host.tell(agent, f"{agent.agent_name} holds the task now", f"It works in its own chat, {agent.context.id}.")
 
@@ -337,20 +353,22 @@ async def before_tool(agent: Any, name: str, args: dict[str, Any]) -> None:
             if name != "handover_reply" and agent.data.get(host.STATE) != "accepted":
                 at = desk(agent)
                 agent.data[host.STATE] = await asyncio.to_thread(reply_protocol.touch, at.caller.inside, *at.rest)
-    if name in ("call_subordinate", "handover_to_specialist"):
-        agent.loop_data.extras_persistent.pop(OFFERS, None)  # what was offered may have begun with this call
-    if name == "call_subordinate" and (found := host.REFERENCE.search(str(args.get("message") or ""))):
-        await route(agent, found[1], args)
+    if name == "call_subordinate":
+        await route(agent, args)
 
 
-async def route(agent: Any, handover_id: str, args: dict[str, Any]) -> None:
+async def route(agent: Any, args: dict[str, Any]) -> None:
     """Deliver ahead and set profile and reset, so that the specialist of the handover runs and no other."""
     try:
+        found = host.reference_in(args.get("message"))
+        if found is None:
+            return
+        handover_id, beside = found
         host.refuse_parallel(agent)
         at = desk(agent)
         profile = (await asyncio.to_thread(reply_protocol.held_by, handover_id, *at.rest)).receiver
         host.refuse_unknown_profile(agent, profile)
-        delivery = await asyncio.to_thread(reply_protocol.deliver, handover_id, *at.rest, way="call_subordinate")
+        delivery = await asyncio.to_thread(reply_protocol.deliver, handover_id, *at.rest, way="call_subordinate", beside=beside)
     except HandoverError as error:
         raise repairable(error) from error
     stash(agent, handover_id, delivery)
@@ -365,7 +383,7 @@ async def route(agent: Any, handover_id: str, args: dict[str, Any]) -> None:
         args.pop("context_id", None)
 
 
-def repairable(error: HandoverError) -> Exception:
+def repairable(error: HandoverError) -> Any:
     """The refusal as the host's exception that the model reads; the host expands braces in its text (HOST fact 15)."""
     return host.RepairableException(render.inert(str(error)))
 
@@ -377,19 +395,20 @@ def stash(agent: Any, handover_id: str, delivery: Delivery) -> None:
 def incoming(agent: Any, data: dict[str, Any]) -> None:
     """A message for an agent: a reference in a superior's is expanded and binds the agent; the person's word interrupts it."""
     above = host.superior(agent)
-    args, kwargs = list(data.get("args") or ()), dict(data.get("kwargs") or {})
+    args: list[Any] = list(data.get("args") or ())
+    kwargs: dict[str, Any] = dict(data.get("kwargs") or {})
     if above is None:
-        return
+        return  # a root chat: the person speaks
     spoken = kwargs.get("intervention", args[2] if len(args) > 2 else False)
     if spoken:
         agent.data[host.STATE] = SPOKEN_TO
         return
-    message = kwargs.get("message", args[1] if len(args) > 1 else None)
-    found = host.REFERENCE.search(str(getattr(message, "message", "") or ""))
-    if found is None:
-        return
+    message: Any = kwargs.get("message", args[1] if len(args) > 1 else None)
     try:
-        delivery = above.data.get(host.DELIVERIES, {}).pop(found[1], None) or deliver_now(above, found[1])
+        found = host.reference_in(getattr(message, "message", ""))
+        if found is None:
+            return
+        delivery = above.data.get(host.DELIVERIES, {}).pop(found[0], None) or deliver_now(above, *found)
     except HandoverError as error:
         data["exception"] = repairable(error)
         return
@@ -401,9 +420,9 @@ def incoming(agent: Any, data: dict[str, Any]) -> None:
         data["args"] = (args[0], expanded, *args[2:])
 
 
-def deliver_now(agent: Any, handover_id: str) -> Delivery:
+def deliver_now(agent: Any, handover_id: str, beside: str) -> Delivery:
     at = desk(agent)
-    return reply_protocol.deliver(handover_id, *at.rest, way="call_subordinate")
+    return reply_protocol.deliver(handover_id, *at.rest, way="call_subordinate", beside=beside)
 
 
 def take(agent: Any, above: Any, delivery: Delivery) -> None:
@@ -482,7 +501,10 @@ def tell_back(at: Desk, answer: Answer) -> None:
     if answer.stops:
         host.call_person(agent, "A specialist needs you", f"{agent.agent_name}: {answer.stops}")
     above = host.superior(agent)
-    follows = f"it asks for {answer.hand_to}" if answer.hand_to else f"{holder_name(above, at.settings)} has the task now" if above else "it is with you now"
+    if answer.hand_to:
+        follows = f"it asks for {answer.hand_to}"
+    else:
+        follows = f"{holder_name(above, at.settings)} has the task now" if above else "it is with you now"
     told = answer.summary.get("what_happened") or answer.summary.get("reason") or ", ".join(answer.summary.get("missing", ()))
     host.tell(agent, f"{agent.agent_name} handed back ({verdict}); {follows}", str(told))
 
@@ -506,19 +528,50 @@ def specialist_prompt(agent: Any) -> str:
     return "\n".join(map(resources.text, ("specialist", "tool_handover_reply", "tool_request_full_history")))
 
 
+async def unread(agent: Any) -> list[str]:
+    """Notes of the agent's specialists that a stop or a restart cut off between their verdict and the end of their run."""
+    notes = []
+    for below, identifier in host.holders_below(agent):
+        at = desk(below)
+        found = await asyncio.to_thread(reply_protocol.held_by, identifier, *at.rest)
+        answer = await asyncio.to_thread(reply_protocol.outcome_of, identifier, *at.rest) if found.state in UNREAD else None
+        if answer is None:
+            continue
+        host.redress(below)
+        notes.append(await handed_back(at, answer))
+        tell_back(at, answer)
+        host.release(below)
+    return notes
+
+
 async def offers(agent: Any) -> str:
     """After a restart or a stop: what this agent prepared and nobody started, what is open or stopped; "" when nothing is."""
     if host.binding(agent) is None and host.superior(agent) is not None:
         return ""
+    text = ""
     with said_once(agent):
         at = desk(agent)
         if not at.caller.project_root:
             return ""
+        for note in await unread(agent):
+            agent.hist_add_tool_result("handover_to_specialist", note)
         gone = await asyncio.to_thread(sweep, at)
         lost = [f"Cancelled: {identifier}, its specialist is gone; hand over again what is still wanted" for identifier in gone]
-        standing = await asyncio.to_thread(reply_protocol.standing, at.caller.project_root, *at.rest)
-        return "\n".join((*lost, *standing))
-    return ""
+        text += "\n".join(filter(None, (*lost, await standing(at))))
+    return text
+
+
+async def offers_again(agent: Any, extras: dict[str, Any]) -> None:
+    """The same later in the run, where something was offered: what was started since is not offered any more."""
+    if not extras.pop(OFFERS, ""):
+        return
+    with said_once(agent):
+        if text := await standing(desk(agent)):
+            extras[OFFERS] = text
+
+
+async def standing(at: Desk) -> str:
+    return "\n".join(await asyncio.to_thread(reply_protocol.standing, at.caller.project_root, *at.rest))
 
 
 def roster_lines(agent: Any) -> str:

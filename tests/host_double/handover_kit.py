@@ -4,7 +4,21 @@ import json
 
 from host_double.assemble import call, respond
 
-__all__ = ["NOTE", "call", "done", "extras", "hand_over", "kinds", "ledger", "next_call", "of_kind", "respond", "result_of", "states", "texts_sent"]
+__all__ = [
+    "NOTE",
+    "call",
+    "done",
+    "extras",
+    "hand_over",
+    "kinds",
+    "ledger",
+    "next_call",
+    "of_kind",
+    "respond",
+    "result_of",
+    "states",
+    "texts_sent",
+]
 
 NOTE = {
     "what_happened": "Hero drafted in index.html.",
@@ -30,16 +44,20 @@ def result_of(host, tool="handover_to_specialist", number=-1, agent=None):
 
 def next_call(text):
     """The tool call that stands at the end of a next_step or a note."""
-    return json.JSONDecoder().raw_decode(text, text.index('{"tool_name"'))[0]
+    return json.JSONDecoder().raw_decode(text, text.index('{"tool_name": "call_subordinate"'))[0]
 
 
 def extras(host):
-    """What stands at the end of the prompt that is answered now."""
-    return str(host.model_calls[-1]["messages"][-1].content).replace('\\"', '"')
+    """What stands in the extras, at the end of the prompt that is answered now."""
+    return str(host.model_calls[-1]["messages"][-1].content).rpartition("Double extras:")[2].replace('\\"', '"')
 
 
 def ledger(folder):
-    lines = [line for path in sorted((folder / ".a0proj/handover/chains").glob("*.jsonl")) for line in path.read_text("utf-8").splitlines()]
+    lines = [
+        line
+        for path in sorted((folder / ".a0proj/handover/chains").glob("*.jsonl"))
+        for line in path.read_text("utf-8").splitlines()
+    ]
     return [json.loads(line) for line in lines]
 
 
