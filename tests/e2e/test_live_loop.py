@@ -172,7 +172,7 @@ def test_a_specialist_accepts_works_and_its_note_comes_back_to_the_orchestrator(
         assert [agent["agent_name"] for agent in run.agents()] == ["A0", "A1"]
         assert told(run) == [
             "🖌️ Frontend Designer has the task now: landing page hero",
-            f"{PERSONA} handed back: done",
+            f"{PERSONA} handed back (done); 🧭 Software Orchestrator has the task now",
         ]
 
 
