@@ -12,7 +12,7 @@ BENCH_INSTALLED := $(VENV)/.installed-bench
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(CONSTRAINTS),-c $(CONSTRAINTS))
 PACKAGE := usr/plugins/software_orchestrator
 
-.PHONY: help setup demo test lint types check bench clean FORCE
+.PHONY: help setup demo test lint types check schema bench clean FORCE
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -47,6 +47,10 @@ types: setup  ## mypy, strict, on helpers/
 	@cd build/types && $(abspath $(BIN))/mypy --config-file ../../pyproject.toml -p usr.plugins.software_orchestrator.helpers
 
 check: lint types test  ## lint, types and tests
+
+schema: setup  ## write docs/packet.schema.json anew, from helpers/packet.py
+	@$(BIN)/python -c 'import json, execute; execute.make_importable(); \
+	from usr.plugins.software_orchestrator.helpers.packet import schema; print(json.dumps(schema(), indent=2))' > docs/packet.schema.json
 
 bench: setup $(BENCH_INSTALLED)  ## run the benchmarks; minutes, alone on the machine
 	@set -e; for bench in benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench; done

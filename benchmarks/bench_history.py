@@ -48,7 +48,7 @@ SIZES = {1_000: 600, 10_000: 400, 100_000: 450}
 
 WORDS = {
     "en": "the order service stores an event twice when a retry follows a timeout and the client sends the same key again",
-    "de": "bitte prüfe zuerst die Warteschlange bevor du das Schema der Tabelle änderst denn der Auftrag wird doppelt gespeichert",
+    "de": "bitte prüfe zuerst die Warteschlange bevor du das Schema der Tabelle änderst denn der Auftrag steht doppelt da",
     "fr": "vérifie la file d'attente avant de modifier le schéma de la table parce que la commande est enregistrée deux fois",
     "ru": "заказ сохраняется дважды после повтора проверь очередь рабочего процесса перед изменением схемы таблицы",
 }
@@ -73,7 +73,7 @@ def output(dice: random.Random, size: int) -> str:
         number = dice.randrange(10**6)
         lines.append(
             (
-                f"2026-05-{dice.randint(1, 28):02d}T10:{number % 60:02d}:00Z worker-{number % 9} level=INFO order={number} stored",
+                f"2026-05-{dice.randint(1, 28):02d}T10:{number % 60:02d}:00Z worker-{number % 9} level=INFO order={number} ok",
                 f'{{"id": {number}, "customer": "c{number % 977}", "paid": true, "total": {number / 100}}}',
                 f"    if order.key == KEYS[{number % 50}] and not order.paid:\n        queue.push(order, retry={number % 7})",
             )[kind]

@@ -2,6 +2,7 @@
 
     projects(directory)                    -> tuple[HandoverFolder, ...]    a project, or every project of a folder
     chains(folder, key, since="")          -> Iterator[ChainSummary]        in the order of names
+    stories(folder, key)                   -> Iterator[Story]
     read_story(folder, chain_id, key)      -> Story
     timeline(story)                        -> {lanes, bars, arrows, marks, ...}
     packet_of(story, handover_id)          -> {summary, packet, returned, note, ...} or None
@@ -19,12 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from usr.plugins.software_orchestrator.helpers import chain_view, paths
+from usr.plugins.software_orchestrator.helpers.chain import Chain
 from usr.plugins.software_orchestrator.helpers.chain_view import Story, packet_of, timeline
 from usr.plugins.software_orchestrator.helpers.errors import RecordError
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.state_store import Ledger, Reading
 
-__all__ = ["briefing_names", "briefing_text", "chains", "packet_of", "projects", "read_story", "timeline"]
+__all__ = ["briefing_names", "briefing_text", "chains", "packet_of", "projects", "read_story", "stories", "timeline"]
 
 BRIEFING_BYTES = 4 * 1024 * 1024
 
@@ -42,7 +44,9 @@ def projects(directory: Path) -> tuple[HandoverFolder, ...]:
     found = tuple(HandoverFolder(path) for path in sorted(root.iterdir()) if (path / ".a0proj" / "handover").is_dir())
     if not found:
         raise RecordError(
-            f"no handover is recorded in {root}", "name a project with .a0proj/handover, or a folder of such projects", "path_unsafe"
+            f"no handover is recorded in {root}",
+            "name a project with .a0proj/handover, or a folder of such projects",
+            "path_unsafe",
         )
     return found
 
@@ -51,7 +55,7 @@ def chains(folder: HandoverFolder, key: bytes, since: str = "") -> Iterator[dict
     """The ChainSummary of every chain whose last event is not before `since` (an ISO date or time in UTC), by name."""
     for path in folder.ledgers():
         found = summary_of(folder, path, key)
-        if not since or found["updated"] >= since or found["state"] == "unreadable":
+        if not since or found["updated"] >= since or found["error"]:
             yield found
 
 
@@ -60,6 +64,12 @@ def summary_of(folder: HandoverFolder, path: Path, key: bytes) -> dict[str, Any]
     told, reading = _told(path, key)
     faults = sum(fault.kind != "foreign" for fault in reading.faults)
     return chain_view.summary(told, project=str(folder.root), size_bytes=reading.size, faults=faults)
+
+
+def stories(folder: HandoverFolder, key: bytes) -> Iterator[Story]:
+    """Every chain, one at a time; one that cannot be read has an `error`."""
+    for path in folder.ledgers():
+        yield _told(path, key)[0]
 
 
 def read_story(folder: HandoverFolder, chain_id: str, key: bytes) -> Story:
@@ -75,7 +85,7 @@ def _told(path: Path, key: bytes) -> tuple[Story, Reading]:
     try:
         reading = Ledger(path, key).read()
     except RecordError as error:
-        return Story(chain_view.Chain(path.stem), (), error=error.message), Reading()
+        return Story(Chain(path.stem), (), error=error.message), Reading()
     return chain_view.story(path.stem, reading.events), reading
 
 
@@ -97,4 +107,6 @@ def briefing_text(folder: HandoverFolder, name: str) -> str:
         raise RecordError(f"no briefing {name} in {folder.path}", "see the list of briefings", "unknown_reference") from error
     if len(content) <= BRIEFING_BYTES:
         return content.decode("utf-8", "replace")
-    return content[:BRIEFING_BYTES].decode("utf-8", "ignore") + "\n[cut here: the file is larger than 4 MiB, read it on the disk]\n"
+    return (
+        content[:BRIEFING_BYTES].decode("utf-8", "ignore") + "\n[cut here: the file is larger than 4 MiB, read it on the disk]\n"
+    )

@@ -49,16 +49,26 @@ class Records:
         """The one project of that name, or all when none is named."""
         return self.projects if name in (None, "") else (self.project(name),)
 
-    def folders(self, name: object) -> Iterator[tuple[Project, HandoverFolder]]:
-        """The record of the project of that name, or of every project. Raises RecordError for one that may not be opened."""
+    def folders(self, name: object) -> tuple[list[tuple[Project, HandoverFolder]], list[Json]]:
+        """The records of the project of that name, or of all; and {project, error} of those that may not be opened.
+
+        Raises RecordError when the one project that is named may not be opened.
+        """
+        opened, refused = [], []
         for project in self.asked(name):
-            yield project, HandoverFolder.open(str(project.root))
+            try:
+                opened.append((project, HandoverFolder.open(str(project.root))))
+            except RecordError as error:
+                if project.name == name:
+                    raise
+                refused.append({"project": project.name, "error": error.message})
+        return opened, refused
 
     def holding(self, name: object, chain_id: object) -> tuple[Project, HandoverFolder]:
         """Where a chain is recorded. Raises RequestError or RecordError when it is nowhere, or the id could not be one."""
         if not isinstance(chain_id, str):
             raise RequestError("which chain?", "name one of the list", "missing")
-        for project, folder in self.folders(name):
+        for project, folder in self.folders(name)[0]:
             if folder.ledger_path(chain_id) in folder.ledgers():
                 return project, folder
         raise RequestError("no such chain", "it may have been deleted; load the list again", "unknown_reference")
@@ -85,18 +95,13 @@ def projects(asked: Mapping[str, Any], records: Records) -> Json:
 
 def chains(asked: Mapping[str, Any], records: Records) -> Json:
     """{chains: [ChainSummary without its handovers, but with `agents` and `ids`], unreadable: [{project, error}]}, newest first."""
-    found: list[Json] = []
-    unreadable: list[Json] = []
-    for project in records.asked(asked.get("project")):
-        try:
-            found += _chains_of(project, records.key)
-        except RecordError as error:
-            unreadable.append({"project": project.name, "error": error.message})
+    opened, unreadable = records.folders(asked.get("project"))
+    found = [chain for project, folder in opened for chain in _chains_of(project, folder, records.key)]
     return {"chains": sorted(found, key=lambda chain: chain["updated"], reverse=True), "unreadable": unreadable}
 
 
-def _chains_of(project: Project, key: bytes) -> Iterator[Json]:
-    for chain in audit.chains(HandoverFolder.open(str(project.root)), key):
+def _chains_of(project: Project, folder: HandoverFolder, key: bytes) -> Iterator[Json]:
+    for chain in audit.chains(folder, key):
         handovers = chain.pop("handovers")
         names = (name for item in handovers for name in (item["sender"], item["receiver"]))
         yield {
@@ -146,13 +151,16 @@ def verify(asked: Mapping[str, Any], records: Records) -> Json:
     `MOST_FINDINGS` the rest is counted in `left_out`.
     """
     wanted: set[str] | None = None
+    unreadable: list[Json] = []
     if asked.get("chain"):
         project, folder = records.holding(asked.get("project"), asked["chain"])
         folders, wanted = [folder], _files_of(folder, asked["chain"], records.key)
     else:
-        folders = [folder for _, folder in records.folders(asked.get("project"))]
+        opened, unreadable = records.folders(asked.get("project"))
+        folders = [folder for _, folder in opened if folder.path.is_dir()]
     results = [item for item in verify_records(folders, records.key) if wanted is None or item.file in wanted]
-    findings = sorted((_finding(result, at) for result in results for at in range(len(result.findings))), key=_faults_first)
+    findings = [_unopened(item) for item in unreadable]
+    findings += sorted((_finding(result, at) for result in results for at in range(len(result.findings))), key=_faults_first)
     return {
         "files": len(results),
         "entries": sum(result.entries for result in results),
@@ -166,10 +174,12 @@ def verify(asked: Mapping[str, Any], records: Records) -> Json:
 
 
 def metrics(asked: Mapping[str, Any], records: Records) -> Json:
-    """What `metrics.Metrics.to_json` tells of one project, or of all; the limits are those of the project's settings."""
+    """What `metrics.Metrics.to_json` tells of one project, or of all, and `unreadable_projects`; the limits are the project's."""
     name = asked.get("project") or ""
-    stories = (told for _, folder in records.folders(name) for told in audit.stories(folder, records.key))
-    return measuring.of_stories(stories, measuring.sla_of(records.settings(str(name)))).to_json()
+    opened, unreadable = records.folders(name)
+    stories = (told for _, folder in opened for told in audit.stories(folder, records.key))
+    found = measuring.of_stories(stories, measuring.sla_of(records.settings(str(name)))).to_json()
+    return {**found, "unreadable_projects": [item["project"] for item in unreadable]}
 
 
 def _files_of(folder: HandoverFolder, chain_id: str, key: bytes) -> set[str]:
@@ -183,6 +193,11 @@ def _finding(result: Result, at: int) -> Json:
     found = result.findings[at]
     about = {"project": Path(result.project).name, "file": result.file}
     return {**about, "level": found.level, "kind": found.kind, "where": found.where, "detail": found.detail}
+
+
+def _unopened(item: Json) -> Json:
+    about = {"project": item["project"], "file": "", "where": item["project"]}
+    return {**about, "level": "fault", "kind": "unreadable", "detail": item["error"]}
 
 
 def _faults_first(finding: Json) -> bool:

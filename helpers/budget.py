@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from usr.plugins.software_orchestrator.helpers.errors import RequestError
@@ -25,8 +25,8 @@ class Package:
 
 def whole(parts: Sequence[Part], count: Count) -> Package:
     """Everything that was asked to travel; its tokens are the sum over blocks, which is the count of the joined text."""
-    blocks = [heading + part.full for heading, part in _headed(parts)]
-    return Package("".join(blocks), sum(map(count, blocks)))
+    blocks = [block for heading, part in _headed(parts) for block in (heading, part.full)]
+    return Package("".join(blocks), _sum(blocks, count))
 
 
 def fit(parts: Sequence[Part], limit_tokens: int, count: Count, where: Callable[[str], str]) -> Package:
@@ -56,8 +56,8 @@ def fit(parts: Sequence[Part], limit_tokens: int, count: Count, where: Callable[
         last = next(index for index in reversed(order) if chosen[index] != parts[index].short)
         chosen[last] = parts[last].short
         room = limit_tokens - _size(parts, chosen, count) - count(_closing(parts, chosen))
-    blocks = [heading + block for heading, block in _headed_blocks(parts, chosen)] + [_closing(parts, chosen)]
-    return Package("".join(blocks), sum(map(count, blocks)), _omitted(parts, chosen, where))
+    blocks = [*_blocks(parts, chosen), _closing(parts, chosen)]
+    return Package("".join(blocks), _sum(blocks, count), _omitted(parts, chosen, where))
 
 
 def _by_worth(parts: Sequence[Part]) -> list[int]:
@@ -75,15 +75,14 @@ def _fill(parts: Sequence[Part], order: Sequence[int], chosen: list[str], room: 
         heading = "" if part.section in opened else _heading(part.section)
         block = _best(part, room, count, heading)
         if block:
-            room -= count(heading + block) - (count(before) if before else 0)
+            room -= _sum((heading, block), count) - _sum((before,), count)
             chosen[index] = block
             opened.add(part.section)
 
 
 def _best(part: Part, room: int, count: Count, heading: str) -> str:
     """The whole part where it fits, its beginning where it may be cut, else ""."""
-    used = count(part.short) if part.short else 0
-    if count(heading + part.full) - used <= room:
+    if _sum((heading, part.full), count) - _sum((part.short,), count) <= room:
         return part.full
     if part.cut is None or room < _SMALLEST_CUT:
         return ""
@@ -92,7 +91,7 @@ def _best(part: Part, room: int, count: Count, heading: str) -> str:
     def framed(beginning: str) -> str:
         return frame(f"{beginning.rstrip()} {MARK}")
 
-    beginning = cut_text(text, room, lambda rest: count(heading + framed(rest)))
+    beginning = cut_text(text, room - _sum((heading,), count), lambda rest: count(framed(rest)))
     return framed(beginning) if beginning else ""
 
 
@@ -157,13 +156,20 @@ def _headed(parts: Sequence[Part]) -> list[tuple[str, Part]]:
     return found
 
 
-def _headed_blocks(parts: Sequence[Part], chosen: Sequence[str]) -> list[tuple[str, str]]:
+def _blocks(parts: Sequence[Part], chosen: Sequence[str]) -> list[str]:
+    """The blocks that were chosen, with the headings that stand before them as blocks of their own."""
     present = [(part, block) for part, block in zip(parts, chosen, strict=True) if block]
-    return [(heading, block) for (heading, _), (_, block) in zip(_headed([part for part, _ in present]), present, strict=True)]
+    headings = [heading for heading, _ in _headed([part for part, _ in present])]
+    return [text for heading, (_, block) in zip(headings, present, strict=True) for text in (heading, block)]
 
 
 def _size(parts: Sequence[Part], chosen: Sequence[str], count: Count) -> int:
-    return sum(count(heading + block) for heading, block in _headed_blocks(parts, chosen))
+    return _sum(_blocks(parts, chosen), count)
+
+
+def _sum(blocks: Iterable[str], count: Count) -> int:
+    """The tokens of blocks that follow each other: each ends in a line feed, none begins with white space."""
+    return sum(count(block) for block in blocks if block)
 
 
 @dataclass(frozen=True)

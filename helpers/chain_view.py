@@ -49,7 +49,9 @@ Json = dict[str, Any]
 
 # Closing by a verdict, that is: not by a newer handover in its place.
 VERDICTS = CLOSED - {"superseded"}
-NOTABLE = frozenset({"history_read", "refused", "escalated", "resumed", "decline_lifted", "interrupted", "reopened", "superseded"})
+NOTABLE = frozenset(
+    {"history_read", "refused", "escalated", "resumed", "decline_lifted", "interrupted", "reopened", "superseded"}
+)
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,11 @@ def closing(item: Handover) -> Event | None:
     return item.last(item.state) if item.state in CLOSED else None
 
 
+def asks_nothing(event: Event) -> bool:
+    """Whether this is a `clarify` for nothing but what the packet holds: it is answered at once and closes nothing."""
+    return event.kind == "clarify" and not texts(event.data.get("missing"))
+
+
 def why(event: Event | None) -> str:
     """The reason a hand-back gives, in its own words."""
     if event is None:
@@ -241,7 +248,7 @@ def work_seconds(item: Handover) -> float | None:
     for event in item.events:
         if event.kind in ("accepted", "reopened") and not since:
             since = event.time
-        elif event.kind in VERDICTS and since:
+        elif event.kind in VERDICTS and since and not asks_nothing(event):
             spent = between(since, event.time)
             total, since = None if spent is None else (total or 0.0) + spent, ""
     return None if since else total
@@ -275,15 +282,17 @@ def timeline(told: Story) -> Json:
     {chain, topic, state, start, end, seconds,
      lanes:  [{agent, hops}]                                     in order of appearance; the first is who handed over first
      bars:   [{handover, hop, agent, depth, state, open, start, end, accepted}]    end "" while open: who holds the work
-     arrows: [{id, kind: handover | return | on, handover, hop, from, to, time, second, state, open, label, tokens, why}]
+     arrows: [{id, order, kind: handover | return | on, handover, hop, from, to, time, second, state, open, label, tokens, why}]
              `on`: a hand-back that names the next specialist; state is the verdict, for a handover what became of it
-     marks:  [{id, kind, handover, agent, time, second, text}]   history reads, refusals, escalations, pauses, lifted declines
+     marks:  [{id, order, kind, handover, agent, time, second, text}]   history reads, refusals, escalations, pauses, lifted
+             declines, questions that the packet answered
     }
-    `second` counts from `start`; it is None when the clock went back.
+    `order` is the event's number in the ledger, which is what happened first; `second` counts from `start` and is None when the
+    clock went back.
     """
     chain, events = told.chain, told.events
     start = events[0].time if events else ""
-    arrows = [arrow for event in events if (arrow := _arrow(chain, event, start))]
+    arrows = [{"order": order, **arrow} for order, event in enumerate(events) if (arrow := _arrow(chain, event, start))]
     bars = [_bar(item) for item in chain.handovers]
     hops = Counter(item.receiver for item in chain.handovers)
     agents = dict.fromkeys(name for arrow in arrows for name in (arrow["from"], arrow["to"]))
@@ -297,14 +306,14 @@ def timeline(told: Story) -> Json:
         "lanes": [{"agent": agent, "hops": hops[agent]} for agent in agents],
         "bars": bars,
         "arrows": arrows,
-        "marks": [_mark(event, start) for event in events if event.kind in NOTABLE],
+        "marks": [{"order": order, **_mark(event, start)} for order, event in enumerate(events) if _notable(event)],
     }
 
 
 def _arrow(chain: Chain, event: Event, start: str) -> Json | None:
     """The arrow of an event that moves the work, else None."""
     item = chain.find(event.handover)
-    if item is None or event.kind not in VERDICTS | {"prepared"}:
+    if item is None or event.kind not in VERDICTS | {"prepared"} or asks_nothing(event):
         return None
     out = event.kind == "prepared"
     hand_to = text(event.data.get("hand_to"))
@@ -340,6 +349,10 @@ def _bar(item: Handover) -> Json:
     }
 
 
+def _notable(event: Event) -> bool:
+    return event.kind in NOTABLE or asks_nothing(event)
+
+
 def _mark(event: Event, start: str) -> Json:
     return {
         "id": event.id,
@@ -361,6 +374,8 @@ def _mark_text(event: Event) -> str:
         return f"{text(data.get('code'))}: {text(data.get('why')) or asked}"
     if event.kind == "decline_lifted":
         return f"{text(data.get('field'))}: {text(data.get('verbatim'))}"
+    if event.kind == "clarify":
+        return f"asked for what the packet holds: {', '.join(texts(data.get('already_held')))}"
     if event.kind == "superseded":
         return f"by {text(data.get('by'))}"
     return text(data.get("why")) or text(data.get("by"))
@@ -392,9 +407,7 @@ def packet_of(told: Story, handover_id: str) -> Json | None:
         "news": list(news(item.returned, item.packet)) if item.returned else [],
         "omitted": texts(item.events[0].data.get("omitted")),
         "artifacts": dict(statuses) if isinstance(statuses, Mapping) else {},
-        "events": [
-            {"id": e.id, "kind": e.kind, "time": e.time, "from": e.sender, "to": e.receiver} for e in item.events
-        ],
+        "events": [{"id": e.id, "kind": e.kind, "time": e.time, "from": e.sender, "to": e.receiver} for e in item.events],
     }
 
 

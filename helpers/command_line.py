@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from usr.plugins.software_orchestrator.helpers import (
+    audit_report,
     config,
     handover_protocol,
     handover_result,
@@ -21,6 +22,9 @@ from usr.plugins.software_orchestrator.helpers import (
     history_request,
     reply_protocol,
     resources,
+)
+from usr.plugins.software_orchestrator.helpers import (
+    metrics as measuring,
 )
 from usr.plugins.software_orchestrator.helpers.chain_book import chain_holding
 from usr.plugins.software_orchestrator.helpers.chat_file import load_chat
@@ -81,6 +85,11 @@ def parser() -> argparse.ArgumentParser:
     read.add_argument("--max-tokens", metavar="N", help="limit of the answer")
     read.add_argument("--part", metavar="N", help="which part of an answer that has several")
     read.add_argument("--json", action="store_true", help="text, tokens, range and parts as JSON")
+    audited = _record_command(commands, "audit", audit, "show the chains of a project: hops, verdicts, sizes, durations")
+    audited.add_argument("--chain", default="", metavar="ID", help="the timeline of this chain")
+    audited.add_argument("--since", default="", metavar="DATE", help="only chains with an event since then, such as 2026-06-05 (UTC)")
+    _record_command(commands, "verify", verify, "check every entry and event of a project against its hash")
+    _record_command(commands, "metrics", metrics, "measure how well the handovers of a project work (docs/metrics.md)")
     demonstrated = _command(commands, "demo", demo, "hand a landing page chat over to the frontend designer and look at it")
     demonstrated.add_argument("folder", nargs="?", metavar="DIR", help="project folder (default: a fresh temporary one)")
     return top
@@ -92,6 +101,13 @@ def _command(commands: Any, name: str, run: Callable[[argparse.Namespace], int],
     )
     made.set_defaults(command=run)
     made.add_argument("--settings", metavar="FILE", help="settings to use beside the defaults (JSON or YAML)")
+    return made
+
+
+def _record_command(commands: Any, name: str, run: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
+    made = _command(commands, name, run, text)
+    made.add_argument("folder", metavar="DIR", help="a project, or a folder of projects")
+    made.add_argument("--json", action="store_true", help="for programs")
     return made
 
 
@@ -254,6 +270,33 @@ def full_history(options: argparse.Namespace) -> int:
     found = history.answer(from_chat(chat), request, ports.counter(), title=f"History of {Path(options.chat).name}")
     print(json.dumps(dataclasses.asdict(found), ensure_ascii=False, indent=2) if options.json else found.text.rstrip("\n"))
     return 0
+
+
+# the record
+
+
+def audit(options: argparse.Namespace) -> int:
+    return audit_report.audit_text(
+        Path(options.folder), local_ports().key(), print, chain=options.chain, since=options.since, **_shown(options)
+    )
+
+
+def verify(options: argparse.Namespace) -> int:
+    return audit_report.verify_text(Path(options.folder), local_ports().key(), print, **_shown(options))
+
+
+def metrics(options: argparse.Namespace) -> int:
+    sla = measuring.sla_of(load_settings(options.settings))
+    return audit_report.metrics_text(Path(options.folder), local_ports().key(), sla, print, **_shown(options))
+
+
+def _shown(options: argparse.Namespace) -> dict[str, Any]:
+    """Tables and a progress bar on a terminal only."""
+    if options.json or not sys.stdout.isatty():
+        return {"as_json": options.json}
+    from rich.console import Console
+
+    return {"console": Console()}
 
 
 # demo

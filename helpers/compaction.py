@@ -37,6 +37,8 @@ NEWEST_SHARE: Final = 0.5
 _CHARS_A_TOKEN: Final = 3.0
 _HEAD_TOKENS: Final = 8
 _CUT_TOKENS: Final = 120
+# Thoughts so short that the mark for them would be longer stay with their turn.
+_SHORT_THOUGHTS: Final = 40
 _SAME_CHARS: Final = 80
 # Tokens a stored character in the figures of marks; fixed, so that a mark stays the same from one request to the next.
 _WEIGHT: Final = 0.33
@@ -320,7 +322,7 @@ class _Fill:
         if not self._may_fit(first, last, at_most):
             return False
         text, chars = self._block(first, at_most)
-        thinks = 1 if self.messages[first].thoughts else 0
+        thinks = 1 if len(self.messages[first].thoughts) > _SHORT_THOUGHTS else 0
         gaps = 1 - (first == self.first or first - 1 in blocks) - (last == self.last or last + 1 in blocks)
         if first == last:
             tokens = self._count_block(text)
@@ -398,6 +400,13 @@ class _Fill:
         message = self.message(number)
         text, kinds = message.text, self.index.kinds
         head = heading(message, kinds[number - 2] == ASSISTANT if number > 1 else False)
+        if 0 < len(message.thoughts) <= _SHORT_THOUGHTS:
+            block, chars = self._framed(number, head, text, at_most)
+            return block + _thinks(message.thoughts), chars
+        return self._framed(number, head, text, at_most)
+
+    def _framed(self, number: int, head: str, text: str, at_most: int) -> tuple[str, int]:
+        kinds = self.index.kinds
         if not text:
             return head, 0
         if kinds[number - 1] == TOOL and _SAME_CHARS < len(text) < HUGE_CHARS:
@@ -408,14 +417,13 @@ class _Fill:
             per_char = self.tokens_a_char * density(text)
             if len(text) * per_char > at_most:
                 chars = max(int(max(at_most - _HEAD_TOKENS - _MARK_SLACK, 4) / per_char), 8)
-                return self._cut_block(number, chars, True), chars
+                return self._cut_block(number, chars, True, head), chars
         return head + quote(text if len(text) < HUGE_CHARS else visible(text)), 0
 
-    def _cut_block(self, number: int, chars: int, tidy: bool) -> str:
-        message = self.message(number)
-        head = heading(message, self.index.kinds[number - 2] == ASSISTANT if number > 1 else False)
-        per_char = self.tokens_a_char * density(message.text)
-        return head + cut_quote(message.text, chars, number, per_char, self.focus.get(number), tidy)
+    def _cut_block(self, number: int, chars: int, tidy: bool, head: str) -> str:
+        text = self.message(number).text
+        per_char = self.tokens_a_char * density(text)
+        return head + cut_quote(text, chars, number, per_char, self.focus.get(number), tidy)
 
     def show_thoughts(self, number: int, at_most: int = 0) -> bool:
         """Puts a turn's thoughts behind it, within `at_most` tokens (0: whole); False: no room."""
@@ -443,39 +451,36 @@ class _Fill:
         turns = self.last - self.first + 1
         if turns * 4 > self.limit or not self._might_all_fit():
             return False
-        total, seen, size = 0, 0, sum(self.index.sizes[self.first - 1 : self.last])
-        number = self.last
-        while number >= self.first:
-            other = self.partner(number)
-            unit = (other, number) if other and other < number else (number,)
-            total += self._verbatim(unit)
-            seen += sum([self.index.sizes[each - 1] for each in unit])
-            hopeless = (
-                size > 5 * self.limit
-                and seen > 20_000
-                and seen * 12 > size
-                and total * size > 3 * seen * self.limit
-                and not self._blobs
-            )
-            if total > self.limit or hopeless:
-                for shown in (self.blocks, self.cost, self.seen, self.thoughts):
-                    shown.clear()
-                return False
-            number -= len(unit)
+        total = self._all_words()
+        for number in range(self.first, self.last + 1) if 0 <= total <= self.limit else ():
+            thoughts = self.message(number).thoughts
+            if len(thoughts) > _SHORT_THOUGHTS:
+                self.thoughts[number] = _thinks(thoughts)
+                total += self._count(self.thoughts[number])
+        if not 0 <= total <= self.limit:
+            for shown in (self.blocks, self.cost, self.seen, self.thoughts):
+                shown.clear()
+            return False
         self.room, self.reserved = self.limit - total, 0
         return True
 
-    def _verbatim(self, unit: tuple[int, ...]) -> int:
-        """Shows a turn or a call with its result, thoughts too; the tokens of it."""
-        blocks = [self._block(number, 0)[0] for number in unit]
-        tokens = self._count("".join(blocks))
-        for number, block in zip(unit, blocks, strict=True):
-            self._keep(number, block, 0, tokens if len(unit) == 1 else -1)
-            told = visible(without_blobs(self.message(number).thoughts)).strip("\n")
-            if told:
-                self.thoughts[number] = "thinks:\n" + quote(told)
-                tokens += self._count(self.thoughts[number])
-        return tokens
+    def _all_words(self) -> int:
+        """Shows every turn whole, newest first; the tokens, or -1 as soon as it is clear that they are far too many."""
+        total, seen, size, number = 0, 0, sum(self.index.sizes[self.first - 1 : self.last]), self.last
+        while number >= self.first and total <= self.limit:
+            other = self.partner(number)
+            unit = (other, number) if other and other < number else (number,)
+            blocks = [self._block(each, 0)[0] for each in unit]
+            tokens = self._count("".join(blocks))
+            for each, block in zip(unit, blocks, strict=True):
+                self._keep(each, block, 0, tokens if len(unit) == 1 else -1)
+            total += tokens
+            seen += sum([self.index.sizes[each - 1] for each in unit])
+            looked = size > 5 * self.limit and seen > 20_000 and seen * 12 > size and not self._blobs
+            if looked and total * size > 3 * seen * self.limit:
+                return -1
+            number -= len(unit)
+        return total
 
     def _might_all_fit(self) -> bool:
         """Texts of ordinary length by their size; a few big ones are read, for they may be blobs that are told in a line."""
@@ -507,7 +512,7 @@ class _Fill:
         """Where what is left is too little for any turn: the longest whole turn gives way a little, and grows back."""
         state = self._state()
         whole = [each for each in self.blocks if each not in self.cut]
-        longest = max(whole, key=self.cost_of, default=0)
+        longest = max(whole, key=lambda each: len(self.blocks[each]), default=0)
         hidden = [each for each in range(self.last, self.first - 1, -1) if each not in self.blocks]
         for number in [*hidden[:6], *sorted(self.thoughtful, reverse=True)[:6]]:
             for share in (0.8, 0.5, 0.2):
@@ -578,12 +583,15 @@ class _Fill:
         goal, enough = before + self.room, self.limit * (1 - FILL) / 2
         low, high = (self.cut[number], before), (len(text) + 1, 0)
         chars = int(low[0] + self.room / max(self.tokens_a_char, before / len(self.blocks[number])))
-        best = ""
+        best, message = "", self.message(number)
+        head = heading(message, number > 1 and self.index.kinds[number - 2] == ASSISTANT)
+        short = _thinks(message.thoughts) if 0 < len(message.thoughts) <= _SHORT_THOUGHTS else ""
         for step in range(10):
             chars = min(max(chars, low[0] + 1), high[0] - 1)
             if chars <= low[0]:
                 break
-            block = self._cut_block(number, chars, step < 2) if chars < len(text) else self._block(number, 0)[0]
+            whole = chars >= len(text)
+            block = self._block(number, 0)[0] if whole else self._cut_block(number, chars, step < 2, head) + short
             tokens = self._count(block)
             if tokens <= goal:
                 low, best = (chars, tokens), block
@@ -697,6 +705,11 @@ def _who(role: str, speaker: str, tool: str, kept: str, called: bool, empty: boo
 
 def _one_line(words: str) -> str:
     return visible(" ".join(words.split()))[:80].replace("`", "'")
+
+
+def _thinks(thoughts: str) -> str:
+    told = visible(without_blobs(thoughts)).strip("\n")
+    return "thinks:\n" + quote(told) if told.strip() else ""
 
 
 def thought_mark(number: int, tokens: int) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from usr.plugins.software_orchestrator.helpers.errors import SettingsError
 from usr.plugins.software_orchestrator.helpers.roster import Roster, build, from_text
@@ -13,26 +13,36 @@ from usr.plugins.software_orchestrator.helpers.roster import Roster, build, from
 MAX_TOKENS = 1_000_000
 
 
+def _no_switch(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("must be a number")
+    return value
+
+
+_Whole = Annotated[int, BeforeValidator(_no_switch)]
+_Number = Annotated[float, BeforeValidator(_no_switch), Field(allow_inf_nan=False)]
+
+
 class Settings(BaseModel):
     """All settings of the plugin; units and effects are told in `default_config.yaml`."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    max_context_tokens: int = Field(gt=0, le=MAX_TOKENS)
-    include_recent_turns: int = Field(ge=0, le=1000)
-    full_history_max_tokens: int = Field(gt=0, le=MAX_TOKENS)
-    max_handover_depth: int = Field(ge=1, le=20)
-    max_handovers_per_chain: int = Field(ge=1, le=1000)
-    max_refusals_in_a_row: int = Field(ge=1, le=100)
-    handback_note_tokens: int = Field(ge=50, le=MAX_TOKENS)
-    summary_warning_tokens: int = Field(gt=0, le=MAX_TOKENS)
+    max_context_tokens: _Whole = Field(gt=0, le=MAX_TOKENS)
+    include_recent_turns: _Whole = Field(ge=0, le=1000)
+    full_history_max_tokens: _Whole = Field(gt=0, le=MAX_TOKENS)
+    max_handover_depth: _Whole = Field(ge=1, le=20)
+    max_handovers_per_chain: _Whole = Field(ge=1, le=1000)
+    max_refusals_in_a_row: _Whole = Field(ge=1, le=100)
+    handback_note_tokens: _Whole = Field(ge=50, le=MAX_TOKENS)
+    summary_warning_tokens: _Whole = Field(gt=0, le=MAX_TOKENS)
     default_return_condition: str
-    lock_timeout_s: float = Field(gt=0, le=60)
-    sla_queue_minutes: float = Field(gt=0)
-    chain_sla_minutes: float = Field(gt=0)
+    lock_timeout_s: _Number = Field(gt=0, le=60)
+    sla_queue_minutes: _Number = Field(gt=0)
+    chain_sla_minutes: _Number = Field(gt=0)
     git_ignore: Literal["chains", "all", "none"]
     transcript_log: bool
-    transcript_log_max_mb: float = Field(gt=0)
+    transcript_log_max_mb: _Number = Field(gt=0)
     roster: Roster
 
 
@@ -44,6 +54,8 @@ def settings(defaults: Mapping[str, Any], *layers: Mapping[str, Any]) -> Setting
     """
     merged = dict(defaults)
     for layer in layers:
+        if not isinstance(layer, Mapping):
+            raise SettingsError(f"settings must be a mapping, got {type(layer).__name__}", "see default_config.yaml")
         merged.update({key: value for key, value in layer.items() if value is not None})
     roster = merged.get("roster")
     given = from_text(roster) if isinstance(roster, str) else roster

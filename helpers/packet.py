@@ -135,3 +135,9 @@ class HandoverPacket(Value):
     def to_json(self) -> dict[str, Any]:
         """Plain JSON with the published names (`identity.schema`)."""
         return self.model_dump(mode="json", by_alias=True)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a packet as it is recorded and handed over; `make schema` writes it to `docs/packet.schema.json`."""
+    made = HandoverPacket.model_json_schema(by_alias=True, mode="serialization")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}

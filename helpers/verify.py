@@ -3,11 +3,12 @@
 A ledger's events are checked by `Ledger.read`; the `briefed` events of this installation then say which bytes of which
 briefing must have which hash. Bytes that no such event covers are told apart by `briefing_file.scan`.
 
-Faults: changed, missing, torn, out_of_order, foreign (bytes that nobody of this record wrote), unreadable. Notes: `other` (another
-installation's events or entries), `person` (text after the entries), `healed` (the rest of a write that was cut short and made
-again), `moved` (whole entries, in their order, at another place), `newer` (of a newer version, hash right, not read).
+Faults: changed, missing, torn, out_of_order, foreign (bytes that nobody of this record wrote), unreadable. Notes: `other`
+(another installation's events or entries), `person` (text after the entries), `healed` (the rest of a write that was cut short
+and made again), `moved` (whole entries, in their order, at another place), `newer` (of a newer version, hash right, not read).
 
-Memory holds one ledger, the places of one topic's entries, one briefing up to `_WHOLE_BYTES` or one chunk of it, and the file names.
+Memory holds one ledger, the places of one topic's entries, one briefing up to `_WHOLE_BYTES` or one chunk of it, and
+`_NAMES_AT_ONCE` file names.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import accumulate, groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -39,6 +40,7 @@ FAULTS = ("changed", "missing", "torn", "out_of_order", "foreign", "unreadable")
 NOTES = ("other", "person", "healed", "moved", "newer")
 
 _WHOLE_BYTES = 1024 * 1024
+_MOST_PIECES = 10_000
 _WHOLE_LEDGER_BYTES = 8 * 1024 * 1024
 # A `briefed` event in canonical JSON from its data on, and the kinds of events that have an entry when they carry a packet.
 _BRIEFED = re.compile(
@@ -48,6 +50,8 @@ _BRIEFED = re.compile(
 )
 _BRIEFED_KINDS = frozenset({b"prepared", b"done", b"clarify", b"rejected", b"escalated", b"failed", b"cancelled"})
 
+# Those of them that often have no packet: a question answered at once, a chain stopped by a limit.
+_AT_TIMES, _PACKET = frozenset({b"clarify", b"escalated"}), b'"packet":{'
 
 Progress = Callable[[int, int], None]
 
@@ -213,7 +217,10 @@ class _Folder:
                 return _Comparison(name, file, size, places, intact).result(self.project, pieces)
         except FileNotFoundError:
             lost = {place.event: place for place in places}.values()
-            gone = [Finding("fault", "missing", f"{name}@{place.offset}", f"the file with the entry of {place.handover} is gone") for place in lost]
+            gone = [
+                Finding("fault", "missing", f"{name}@{place.offset}", f"the file with the entry of {place.handover} is gone")
+                for place in lost
+            ]
             return Result(self.project, name, findings=_bounded(gone, name))
         except (RecordError, OSError) as error:
             return Result(self.project, name, findings=(_unreadable(name, error),))
@@ -245,7 +252,7 @@ def _collect_fast(folder: HandoverFolder, chain: str, content: bytes, lines: Ite
             event, length, offset, name, sha256, handover = match.groups()
             briefed.add(event)
             found.append((name, _Place(int(offset), int(length), sha256, event, handover)))
-        elif kind in _BRIEFED_KINDS:
+        elif kind in _BRIEFED_KINDS and (kind not in _AT_TIMES or content.find(_PACKET, start, at) >= 0):
             needed.add(content[at - 29 : at - 10].decode())  # the 19 characters before `","kind":"`
     if not needed <= briefed or not all(name in places or _is_briefing(folder, name) for name, _ in found):
         return False
@@ -281,7 +288,9 @@ def _ledger_findings(name: str, reading: Reading) -> Iterator[Finding]:
 
 def _of_ledger(fault: Fault, healed: bool) -> Finding:
     if fault.kind == "torn" and healed:
-        return Finding("note", "healed", fault.where, "the rest of a write that was cut short; the events around it follow each other")
+        return Finding(
+            "note", "healed", fault.where, "the rest of a write that was cut short; the events around it follow each other"
+        )
     if fault.kind == "newer":
         return Finding("note", "newer", fault.where, fault.detail)
     return Finding("fault", "foreign" if fault.kind == "malformed" else fault.kind, fault.where, fault.detail)
@@ -314,7 +323,7 @@ def _collect(folder: HandoverFolder, name: str, own: Sequence[Event], places: Pl
         places.setdefault(planned.path.name, []).append(place)
     for event in own:
         if event.data.get("packet") is not None and event.id not in briefed:
-            detail = f"the entry of {event.kind} {event.handover} was never written; the next use of the chain writes it if it is the last"
+            detail = f"the entry of {event.kind} {event.handover} was never written; the next use of the chain heals the last one"
             yield Finding("fault", "missing", f"{name}:{event.id}", detail)
 
 
@@ -350,7 +359,7 @@ def _covers(intact: Sequence[_Place], size: int) -> bool:
 
 @dataclass
 class _Comparison:
-    """A briefing that is not exactly what its ledgers say, piece by piece."""
+    """A briefing that is not exactly what its ledgers say: first its pieces are looked at, then what is left is told apart."""
 
     name: str
     file: io.FileIO
@@ -358,40 +367,38 @@ class _Comparison:
     places: Sequence[_Place]
     intact: Sequence[_Place]
     findings: list[Finding] = field(default_factory=list)
+    moved: list[tuple[int, _Place]] = field(default_factory=list)  # whole entries, at another byte than recorded
+    strange: list[Piece] = field(default_factory=list)  # what no ledger accounts for; foreign neighbours as one
+    orphans: list[Piece] = field(default_factory=list)  # entries whose hash is wrong, at no recorded place
     others: list[int] = field(default_factory=list)  # offsets of another installation's entries
-    moved: list[tuple[int, _Place]] = field(default_factory=list)
-    orphans: list[Piece] = field(default_factory=list)  # entries whose hash is wrong and whose place is not known yet
-    settled: set[str] = field(default_factory=set)  # events about whose entry everything is said
-    run: tuple[int, int] = (0, 0)  # of foreign bytes: start and end
-    run_follows_entry: bool = False
-    last_end: int = 0
 
     def __post_init__(self) -> None:
         good = set(self.intact)
         self.bad = [place for place in self.places if place not in good]
+        self.bad_at = {place.offset: place for place in self.bad}
         self.good_events = {place.event for place in self.intact}
         self.good_starts = {place.offset for place in self.intact}
         self.starts = [place.offset for place in self.intact]
-        self.ends: list[int] = []
-        for place in self.intact:
-            self.ends.append(max(place.end, self.ends[-1] if self.ends else 0))
-        self.bad_at = {place.offset: place for place in self.bad}
+        self.ends = list(accumulate((place.end for place in self.intact), max))
+        self.settled = set(self.good_events)  # events about whose entry everything is said
+        self.ours = {place.handover for place in self.places}
         self.by_sha: dict[str, list[_Place]] = {}
         for place in (*self.bad, *self.intact):
             self.by_sha.setdefault(place.sha256, []).append(place)
-        self.ours = {place.handover for place in self.places}
 
     def result(self, project: str, pieces: Iterable[Piece]) -> Result:
         for piece in pieces:
-            if piece.kind == "foreign" and not self._covered(piece):
-                self._foreign(piece)
-                continue
-            self._end_run(piece.offset)
-            self.last_end = piece.offset + piece.length
             if not self._covered(piece):
-                self._strange(piece)
-        self._end_run(self.size)
-        self._after()
+                self._look_at(piece)
+        told = {"entry": self._entry, "torn": self._torn, "foreign": self._foreign}
+        for piece in self.strange:
+            told[piece.kind](piece)
+        self._lost()
+        self._order()
+        if self.others:
+            self._note(
+                "other", self.others[0], f"{len(self.others):,} entries of another installation, each matching its own hash"
+            )
         entries = len(self.intact) + len(self.moved)
         return Result(project, self.name, entries=entries, bytes=self.size, findings=_bounded(self.findings, self.name))
 
@@ -400,98 +407,90 @@ class _Comparison:
         at = bisect_right(self.starts, piece.offset) - 1
         return at >= 0 and piece.offset < self.ends[at]
 
-    def _here(self, piece: Piece) -> _Place | None:
-        """The place that should be intact where the piece begins; one byte earlier when its append healed a torn line."""
-        return self.bad_at.get(piece.offset) or self.bad_at.get(piece.offset - 1)
-
-    def _strange(self, piece: Piece) -> None:
-        if piece.kind == "torn":
-            return self._torn(piece)
-        if piece.sha_ok and (known := self._known(piece)):
+    def _look_at(self, piece: Piece) -> None:
+        if piece.kind == "entry" and piece.sha_ok and (known := self._known(piece)):
             return self._elsewhere(piece, known)
-        here = self._here(piece)
-        if here and here.handover == piece.id and here.event not in self.good_events:
-            return self._settle(here, "changed", f"the entry of {piece.id} is not what the ledger recorded")
-        if not piece.sha_ok:
-            self.orphans.append(piece)
-        elif piece.id in self.ours:
-            self._fault("foreign", piece.offset, f"an entry that says it is {piece.id}, which no ledger recorded here")
-        else:
-            self.others.append(piece.offset)
+        last = self.strange[-1] if self.strange else None
+        joins = last and last.kind == piece.kind == "foreign" and last.offset + last.length == piece.offset
+        if last and joins and piece.offset not in self.bad_at:
+            self.strange[-1] = Piece("foreign", last.offset, last.length + piece.length)
+        elif len(self.strange) < _MOST_PIECES:
+            self.strange.append(piece)
         return None
 
     def _known(self, piece: Piece) -> _Place | None:
-        """The recorded place with exactly these bytes."""
+        """The recorded place with exactly these bytes, one that nothing is said about when there is one."""
         for start in (b"", b"\n"):
-            found = self.by_sha.get(_digest(self.file, piece.offset, piece.length, start), ())
-            if found:
-                free = (place for place in found if place.event not in self.good_events | self.settled)
-                return next(free, found[0])
+            same = self.by_sha.get(_digest(self.file, piece.offset, piece.length, start), ())
+            if same:
+                return next((place for place in same if place.event not in self.settled), same[0])
         return None
 
     def _elsewhere(self, piece: Piece, known: _Place) -> None:
-        if known.event in self.good_events or known.event in self.settled:
+        if known.event in self.settled:
             return self._fault("out_of_order", piece.offset, f"an entry of {piece.id} stands here a second time")
         self.moved.append((piece.offset, known))
         self.settled.add(known.event)
         return None
 
+    def _here(self, piece: Piece) -> _Place | None:
+        """The place that should be intact where the piece begins; one byte earlier when its append healed a torn line."""
+        return self.bad_at.get(piece.offset) or self.bad_at.get(piece.offset - 1)
+
+    def _entry(self, piece: Piece) -> None:
+        here = self._here(piece)
+        if here and here.handover == piece.id and here.event not in self.settled:
+            self._settle(here, "changed", f"the entry of {piece.id} is not what the ledger recorded")
+        elif not piece.sha_ok:
+            self.orphans.append(piece)
+        elif piece.id in self.ours:
+            self._fault("foreign", piece.offset, f"an entry that says it is of {piece.id}, which no ledger recorded")
+        else:
+            self.others.append(piece.offset)
+
     def _torn(self, piece: Piece) -> None:
         here = self._here(piece)
-        if here is None:
-            return self._fault("torn", piece.offset, "an entry that has no end")
-        if here.event in self.good_events:
-            detail = f"the rest of an entry of {here.handover} that was cut short and written again"
-            self.findings.append(Finding("note", "healed", f"{self.name}@{piece.offset}", detail))
-            return None
-        return self._broken(here, piece)
+        if here and here.event not in self.settled:
+            self._broken(here, piece)
+        elif here and here.event in self.good_events:
+            self._note("healed", piece.offset, f"the rest of an entry of {here.handover} that was cut short and written again")
+        else:
+            self._fault("torn", piece.offset, "an entry that has no end")
+
+    def _foreign(self, piece: Piece) -> None:
+        here, end, size = self._here(piece), piece.offset + piece.length, f"{piece.length:,} bytes"
+        if here and here.event not in self.settled:
+            self._broken(here, piece)
+        elif end == self.size:
+            self._note("person", piece.offset, f"{size} at the end" if self.places or piece.offset else f"{size} and no entry")
+        elif piece.offset and {end, end - 1} & self.good_starts:  # one earlier: the append ended the note's last line
+            self._note("person", piece.offset, f"{size}, after which the next entry was appended")
+        else:
+            self._fault("foreign", piece.offset, f"{size} that are no entry")
 
     def _broken(self, here: _Place, piece: Piece) -> None:
         if piece.length < here.length:
-            return self._settle(here, "torn", f"only {piece.length:,} of {here.length:,} bytes of the entry of {here.handover} are left")
-        return self._settle(here, "changed", f"the entry of {here.handover} is not what the ledger recorded")
+            self._settle(here, "torn", f"only {piece.length:,} of {here.length:,} bytes of the entry of {here.handover} are left")
+        else:
+            self._settle(here, "changed", f"the entry of {here.handover} is not what the ledger recorded")
 
-    def _foreign(self, piece: Piece) -> None:
-        here = self._here(piece)
-        if here and here.event not in self.good_events | self.settled:
-            self._end_run(piece.offset)
-            self._broken(here, piece)
-            self.last_end = piece.offset + piece.length
-            return
-        if self.run[1] != piece.offset or self.run[0] == self.run[1]:
-            self._end_run(piece.offset)
-            self.run = (piece.offset, piece.offset)
-        self.run = (self.run[0], piece.offset + piece.length)
-
-    def _end_run(self, until: int) -> None:
-        """Tell what a stretch of foreign bytes is, now that it is known what follows."""
-        start, end = self.run
-        self.run = (0, 0)
-        if start == end:
-            return
-        if end == self.size and not self.places and start == 0:
-            return self._note("person", start, f"{end - start:,} bytes and no entry")
-        if end == self.size:
-            return self._note("person", start, f"{end - start:,} bytes at the end")
-        if start > 0 and {end, end - 1} & self.good_starts:  # one earlier: the append ended the note's last line
-            return self._note("person", start, f"{end - start:,} bytes, after which the next entry was appended")
-        return self._fault("foreign", start, f"{end - start:,} bytes that are no entry")
-
-    def _after(self) -> None:
-        unsettled = [place for place in self.bad if place.event not in self.good_events | self.settled]
-        for place in {place.event: place for place in unsettled}.values():
+    def _lost(self) -> None:
+        """Entries that are nowhere, and those that cannot be told apart."""
+        for place in {place.event: place for place in self.bad if place.event not in self.settled}.values():
             found = next((piece for piece in self.orphans if piece.id == place.handover), None)
             if found is None:
                 self._settle(place, "missing", f"the entry of {place.handover} is not in the file")
             else:
                 self.orphans.remove(found)
-                self._settle(place, "changed", f"the entry of {place.handover}, now at byte {found.offset:,}, is not what the ledger recorded")
+                self._settle(
+                    place,
+                    "changed",
+                    f"the entry of {place.handover}, now at byte {found.offset:,}, is not what the ledger recorded",
+                )
         for piece in self.orphans:
-            self._fault("changed", piece.offset, f"the entry {piece.id} does not match its own hash")
-        self._order()
-        if self.others:
-            detail = f"{len(self.others):,} entries of another installation, each matching its own hash"
-            self._note("other", self.others[0], detail)
+            self._fault("changed", piece.offset, f"the entry of {piece.id} does not match its own hash")
+        if len(self.strange) == _MOST_PIECES:
+            self._fault("foreign", self.strange[-1].offset, "more pieces that no ledger accounts for than are looked at")
 
     def _order(self) -> None:
         """Whole entries at other places: out of order when they go back, else moved as one."""
@@ -499,7 +498,11 @@ class _Comparison:
         shifted = []
         for offset, place, moved in sorted([(o, p, True) for o, p in self.moved] + [(p.offset, p, False) for p in self.intact]):
             if place.offset < newest:
-                self._fault("out_of_order", offset, f"the entry of {place.handover} was recorded at byte {place.offset:,}, before the one above it")
+                self._fault(
+                    "out_of_order",
+                    offset,
+                    f"the entry of {place.handover} was recorded at byte {place.offset:,}, before the one above it",
+                )
             elif moved:
                 shifted.append((offset, place))
             newest = max(newest, place.offset)

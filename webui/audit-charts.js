@@ -17,7 +17,8 @@ export function drawCharts(box, found) {
     .text(
       `${plural(found.chains, "chain")}, ${plural(found.handovers, "handover")}` +
         (found.foreign ? `; ${plural(found.foreign, "event")} of another installation not counted` : "") +
-        (found.unreadable ? `; ${plural(found.unreadable, "chain")} unreadable` : ""),
+        (found.unreadable ? `; ${plural(found.unreadable, "chain")} unreadable` : "") +
+        (found.unreadable_projects.length ? `; not readable: ${found.unreadable_projects.join(", ")}` : ""),
     );
   const figures = root.selectAll("figure").data(found.measures).join("figure").attr("class", "so-chart").attr("data-measure", (item) => item.id);
   figures.append("figcaption").text((item) => item.label);
@@ -59,14 +60,15 @@ function bars(item) {
   if (by_reason) {
     const refusals = Object.entries(by_reason).map(([name, value]) => ({ name: name.replace(/_/g, " "), value }));
     const back = Object.values(rejected || {}).reduce((sum, value) => sum + value, 0);
-    return back ? [...refusals, { name: "by the receiver", value: back }] : refusals;
+    if (back) refusals.push({ name: "by the receiver", value: back });
+    if (refusals.length) return refusals;
   }
   if (item.id === "tokens") return ["asked", "delivered", "left_out"].map((name) => ({ name: name.replace("_", " "), value: item.detail[name] }));
   if (item.id === "decision_retention" && item.n) {
     const parts = ["shortened", "altered", "lost"].map((name) => ({ name, value: item.detail[name] }));
     return [{ name: "intact", value: item.hits }, ...parts];
   }
-  return item.rate === null ? [] : [{ name: "", value: item.hits, of: item.n }];
+  return item.rate === null || !item.n ? [] : [{ name: "", value: item.hits, of: item.n }];
 }
 
 function draw(figure, item, compared) {

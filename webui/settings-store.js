@@ -58,12 +58,13 @@ const model = {
     };
   },
 
+  /** Whether the scope sets this itself; a control left empty inherits. */
   isOwn(context, field) {
-    return context.settings?.[field.key] !== undefined;
+    return ![undefined, ""].includes(context.settings?.[field.key]);
   },
 
   value(context, field) {
-    return this.isOwn(context, field) ? context.settings[field.key] : this.view.inherited[field.key].value;
+    return context.settings?.[field.key] ?? this.view.inherited[field.key].value;
   },
 
   source(context, field) {
@@ -71,9 +72,7 @@ const model = {
   },
 
   set(context, field, text) {
-    const value = typed(field, text);
-    if (value === "" && field.kind !== "string") delete context.settings[field.key];
-    else context.settings[field.key] = value;
+    context.settings[field.key] = typed(field, text);
     this.checkSoon(context);
   },
 

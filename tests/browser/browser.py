@@ -81,7 +81,7 @@ class Browser:
 
     def text(self, selector: str) -> str:
         """The text as shown of the first element, "" when there is none."""
-        return str(self.run("document.querySelector(arguments[0])?.innerText ?? ''", selector))
+        return str(self.run("(e => e?.innerText ?? e?.textContent ?? '')(document.querySelector(arguments[0]))", selector))
 
     def texts(self, selector: str) -> list[str]:
         return list(self.run("[...document.querySelectorAll(arguments[0])].map(e => e.textContent.trim())", selector))

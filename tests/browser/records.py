@@ -125,8 +125,9 @@ def landing_page(root: Path) -> None:
         artifacts=["hero.html"],
         rejected_paths=[{"what": "Carousel", "why": "Slow, and nobody clicks the second slide"}],
         next_action="Design the hero in hero.html",
-        recent_turns=[{"role": "user", "content": "Make it bold, like the poster in our shop."}] * 30,
-        max_context_tokens=900,
+        recent_turns=[{"role": "user", "content": f"Make it bold, like the poster in shop {n}, with the price."} for n in range(12)],
+        include_recent_turns=12,
+        max_context_tokens=400,
     )
     chat.clock.wait(minutes=4)
     chat.read_history("which poster is meant")

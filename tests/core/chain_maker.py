@@ -35,7 +35,9 @@ HERO: dict[str, Any] = {
 class ChainMaker:
     """One project: its folder, and what happens in it minute by minute."""
 
-    def __init__(self, root: Path, *, key: bytes = KEY, chat: str = "chat1", topic: str = "Landing page hero", seed: int = 0) -> None:
+    def __init__(
+        self, root: Path, *, key: bytes = KEY, chat: str = "chat1", topic: str = "Landing page hero", seed: int = 0
+    ) -> None:
         root.mkdir(exist_ok=True)
         self.folder = HandoverFolder.open(str(root), create=True)
         self.now, self.number, self.topic, self.chat = START, seed, topic, chat
@@ -90,15 +92,26 @@ class ChainMaker:
 
     def deliver(self, packet: HandoverPacket, *, queue: float = 1.0) -> None:
         """Delivered now, accepted after `queue` minutes."""
-        self.tell(packet, "delivered", tokens=200, text_sha256="0" * 64, artifacts={"hero.css": "unchanged"}, omitted=[], way="start")
+        self.tell(
+            packet, "delivered", tokens=200, text_sha256="0" * 64, artifacts={"hero.css": "unchanged"}, omitted=[], way="start"
+        )
         self.wait(queue)
         self.tell(packet, "accepted", implicit=False)
 
-    def hand_back(self, packet: HandoverPacket, verdict: str = "done", *, changes: dict[str, Any] | None = None, **data: Any) -> HandoverPacket:
+    def hand_back(
+        self, packet: HandoverPacket, verdict: str = "done", *, changes: dict[str, Any] | None = None, **data: Any
+    ) -> HandoverPacket:
         """The verdict, with the packet it leaves behind: `changes` on what was handed over."""
         returned = packet.model_copy(update=changes or {})
         note = {"what_happened": "Hero built", "observations": "", "user_state": "", "next": "Review", **data.pop("note", {})}
-        self.tell(packet, verdict, packet=returned.to_json(), note=note, implicit=False, **{"outcome": "completed", "hand_to": "", **data})
+        self.tell(
+            packet,
+            verdict,
+            packet=returned.to_json(),
+            note=note,
+            implicit=False,
+            **{"outcome": "completed", "hand_to": "", **data},
+        )
         return returned
 
 
@@ -121,6 +134,8 @@ def hero_chain(root: Path, **where: Any) -> ChainMaker:
     made.wait(10)
     made.hand_back(review, "clarify", missing=["browsers"], already_held=["ticket"], outcome="")
     made.refuse()
-    again = made.hand_over(summary="Reviewed; browsers are named.", answers=review.identity.handover_id, state={"browsers": "last two versions"})
+    again = made.hand_over(
+        summary="Reviewed; browsers are named.", answers=review.identity.handover_id, state={"browsers": "last two versions"}
+    )
     made.deliver(again)
     return made

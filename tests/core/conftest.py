@@ -39,6 +39,9 @@ class Desk:
     def _id(self, prefix: str) -> str:
         return f"{prefix}-{next(self._numbers):016x}"
 
+    def skip_ids(self, count: int) -> None:
+        self._numbers = itertools.count(count)
+
     def call(self, to="solution_architect", *, caller=None, **arguments):
         """The `Prepared` of a call, with `arguments` beside a topic and the project."""
         return self.raw({"specialist_profile": to, "topic": "Quote form", "project_root": str(self.root), **arguments}, caller)

@@ -38,7 +38,13 @@ def said(text: str, thoughts: str = "a thought of some length that nobody needs 
 
 def called(number: int) -> dict:
     args = {"runtime": "python", "code": f"print({number})"}
-    return {"id": "c", "ai": True, "content": json.dumps({"thoughts": ["look"], "tool_name": "code", "tool_args": args})}
+    return {
+        "id": "c",
+        "ai": True,
+        "content": json.dumps(
+            {"thoughts": ["look at the next part of the log, as the person said"], "tool_name": "code", "tool_args": args}
+        ),
+    }
 
 
 def result(text: str) -> dict:

@@ -1,0 +1,310 @@
+"""The commands `audit`, `verify` and `metrics` as text: lines for a pipe, tables and a progress bar for a terminal, or JSON.
+
+Each takes `write`, called with every line, and a rich `console` when standard output is a terminal; each returns the exit code.
+Raises HandoverError for a folder, chain or date that is none. Text from the records is shown in one line, escaped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from usr.plugins.software_orchestrator.helpers import audit, chain_view
+from usr.plugins.software_orchestrator.helpers import metrics as measuring
+from usr.plugins.software_orchestrator.helpers import verify as verifying
+from usr.plugins.software_orchestrator.helpers.chain_view import Json
+from usr.plugins.software_orchestrator.helpers.errors import RecordError, RequestError
+from usr.plugins.software_orchestrator.helpers.metrics import Measure, Metrics, Sla
+from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.render import one_line
+from usr.plugins.software_orchestrator.helpers.verify import Finding, Progress, Result
+
+Write = Callable[[str], None]
+Console = Any  # rich.console.Console, imported by whoever has a terminal
+
+
+# --- audit -----------------------------------------------------------------------------------------------------------
+
+
+def audit_text(
+    directory: Path, key: bytes, write: Write, *, chain: str = "", since: str = "", as_json: bool = False, console: Console = None
+) -> int:
+    """All chains, a line each; with `chain` what happened in that one. 1 when a chain cannot be read."""
+    folders, earliest = audit.projects(directory), since_time(since)
+    if chain:
+        return _one_chain(folders, chain, key, write, as_json)
+    found = (summary for folder in folders for summary in audit.chains(folder, key, earliest))
+    if as_json:
+        return _stream(write, "chains", found, lambda item: bool(item["error"]))
+    summaries = list(found) if console else found
+    if console:
+        _table(console, ("Chain", "State", "Hops", "Verdicts", "Tokens", "Time", "Also"), map(_chain_cells, summaries))
+    code = count = 0
+    for summary in summaries:
+        code, count = max(code, int(bool(summary["error"]))), count + 1
+        if not console:
+            write("  ".join(filter(None, _chain_cells(summary, len(folders) > 1))))
+    write(f"{_counted(count, 'chain')} in {_counted(len(folders), 'project')}" + (f" since {since}" if since else ""))
+    return code
+
+
+def since_time(since: str) -> str:
+    """An ISO date or time, as the ledgers write times (UTC when it names no zone); "" for "". Raises RequestError."""
+    if not since:
+        return ""
+    try:
+        moment = datetime.fromisoformat(since)
+    except ValueError as error:
+        raise RequestError(f"not a date: {one_line(since, 40)!r}", "write it as 2026-06-05 or 2026-06-05T14:03") from error
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _chain_cells(item: Json, with_project: bool = False) -> tuple[str, ...]:
+    name = f"{Path(item['project']).name}/{item['chain']}" if with_project else item["chain"]
+    state = f"{item['state']} ({item['holder']})" if item["holder"] else item["state"]
+    beside = (
+        *(f"{label} {item[name]:,}" for name, label in _BESIDE if item[name]),
+        *((item["stop"],) if item["stop"] else ()),
+        *((item["error"],) if item["error"] else ()),
+    )
+    asked, delivered = item["tokens"]["asked"], item["tokens"]["delivered"]
+    return (
+        name,
+        one_line(state),
+        _counted(item["hops"], "hop"),
+        ", ".join(f"{state} {count}" for state, count in item["verdicts"].items()),
+        f"{delivered:,} of {asked:,} tokens",
+        duration(item["seconds"]),
+        one_line(", ".join(beside)),
+    )
+
+
+_BESIDE = (
+    ("history_reads", "history reads"),
+    ("escalations", "escalations"),
+    ("refusals", "refused calls"),
+    ("foreign", "events of another installation"),
+    ("faults", "faults, see verify"),
+)
+
+
+def _one_chain(folders: Sequence[HandoverFolder], chain: str, key: bytes, write: Write, as_json: bool) -> int:
+    found = next((folder for folder in folders if folder.ledger_path(chain).exists()), None)
+    if found is None:
+        raise RecordError(
+            f"no chain {one_line(chain, 120)} is recorded here", "see the list: execute.py audit DIR", "unknown_reference"
+        )
+    told = audit.read_story(found, chain, key)
+    summary, picture = chain_view.summary(told, project=str(found.root)), audit.timeline(told)
+    if as_json:
+        write(json.dumps({"summary": summary, "timeline": picture}, ensure_ascii=False, indent=2))
+        return int(bool(told.error))
+    write("  ".join(filter(None, _chain_cells(summary))))
+    for line in timeline_lines(picture):
+        write(line)
+    for item in summary["handovers"]:
+        write(_handover_line(item))
+    return int(bool(told.error))
+
+
+def timeline_lines(picture: Json) -> Iterator[str]:
+    """A line for every arrow and mark, in the order of the ledger."""
+    arrows = [(a["order"], a["time"], f"{a['from']} → {a['to']}  hop {a['hop']}  {_arrow_words(a)}") for a in picture["arrows"]]
+    marks = [(m["order"], m["time"], f"{m['agent']}  {m['kind'].replace('_', ' ')}  {m['text']}") for m in picture["marks"]]
+    for _, time, line in sorted([*arrows, *marks]):
+        yield one_line(f"{time[:10]} {time[11:19]}  {line}")
+
+
+def _arrow_words(arrow: Json) -> str:
+    words = ("handover" if arrow["kind"] == "handover" else arrow["label"], arrow["handover"])
+    size = f"{arrow['tokens']:,} tokens" if arrow["tokens"] else ""
+    return "  ".join(filter(None, (*words, size, "open" if arrow["open"] else "", arrow["why"])))
+
+
+def _handover_line(item: Json) -> str:
+    spent = (("queue", item["queue_s"]), ("work", item["work_s"]))
+    words = [
+        f"hop {item['hop']}",
+        item["receiver"],
+        item["state"],
+        *(f"{name} {duration(s)}" for name, s in spent if s is not None),
+    ]
+    words.append(f"{item['tokens']['delivered']:,} of {item['tokens']['asked']:,} tokens")
+    words += [f"left out: {line}" for line in item["omitted"]]
+    words += sorted({entry["path"] for entry in item["briefing"] if entry["path"]})
+    return one_line("  ".join(words))
+
+
+def duration(seconds: float | None) -> str:
+    """`1 d 02:03:04`, `0:20:00`; "" for None."""
+    if seconds is None:
+        return ""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    return f"{days} d {hours:02}:{minutes:02}:{rest:02}" if days else f"{hours}:{minutes:02}:{rest:02}"
+
+
+# --- verify ----------------------------------------------------------------------------------------------------------
+
+
+def verify_text(directory: Path, key: bytes, write: Write, *, as_json: bool = False, console: Console = None) -> int:
+    """A line for every fault and note, then how much was checked. 1 when there is a fault."""
+    folders = audit.projects(directory)
+    several, totals = len(folders) > 1, _Totals()
+    with _progress(console, "verifying") as progress:
+        results = verifying.verify(folders, key, progress)
+        if as_json:
+            _stream(write, "findings", (_finding_json(r, f) for r in totals.of(results) for f in r.findings), tail=totals.to_json)
+            return int(totals.faults > 0)
+        for result in totals.of(results):
+            for finding in result.findings:
+                write(_finding_line(result, finding, several))
+    write(totals.line())
+    return int(totals.faults > 0)
+
+
+class _Totals:
+    """What was checked so far."""
+
+    def __init__(self) -> None:
+        self.files = self.entries = self.events = self.bytes = self.faults = self.notes = 0
+
+    def of(self, results: Iterable[Result]) -> Iterator[Result]:
+        for result in results:
+            faults = len(result.faults)
+            self.files += 1
+            self.entries += result.entries
+            self.events += result.events
+            self.bytes += result.bytes
+            self.faults += faults
+            self.notes += len(result.findings) - faults
+            yield result
+
+    def to_json(self) -> Json:
+        return {"checked": dict(self.__dict__)}
+
+    def line(self) -> str:
+        return (
+            f"verified {_counted(self.entries, 'entry', 'entries')} and {_counted(self.events, 'event')}"
+            f" in {_counted(self.files, 'file')}, {self.bytes:,} bytes:"
+            f" {_counted(self.faults, 'fault')}, {_counted(self.notes, 'note')}"
+        )
+
+
+def _finding_line(result: Result, finding: Finding, several: bool) -> str:
+    project = f"{Path(result.project).name}/" if several else ""
+    return one_line(f"{finding.level} {finding.kind.replace('_', ' ')}: {project}{finding.where}: {finding.detail}")
+
+
+def _finding_json(result: Result, finding: Finding) -> Json:
+    return {"project": result.project, "file": result.file, **finding._asdict()}
+
+
+@contextmanager
+def _progress(console: Console, label: str) -> Iterator[Progress]:
+    """A bar that goes away when it is done; nothing without a console."""
+    if console is None:
+        yield lambda done, total: None
+        return
+    from rich.progress import Progress as Bar
+
+    with Bar(console=console, transient=True) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+# --- metrics ---------------------------------------------------------------------------------------------------------
+
+
+def metrics_text(directory: Path, key: bytes, sla: Sla, write: Write, *, as_json: bool = False, console: Console = None) -> int:
+    """Every measure with its n; 1 when chains could not be read."""
+    folders = audit.projects(directory)
+    found = measuring.of_stories((told for folder in folders for told in audit.stories(folder, key)), sla)
+    if as_json:
+        write(json.dumps(found.to_json(), ensure_ascii=False, indent=2))
+    elif console:
+        _table(console, ("Measure", "Value", "More"), map(_measure_cells, found.measures))
+    else:
+        for measure in found.measures:
+            write("  ".join(filter(None, _measure_cells(measure))))
+    if not as_json:
+        write(_metrics_line(found))
+    return int(found.unreadable > 0)
+
+
+def _measure_cells(measure: Measure) -> tuple[str, str, str]:
+    return f"{measure.label}:", value_text(measure), one_line("; ".join(_details(measure.detail)))
+
+
+def value_text(measure: Measure) -> str:
+    """`33% (1 of 3)`, `3.0 (n = 1)`, and no number where there was nothing to count."""
+    if not measure.n:
+        return "nothing to count (n = 0)"
+    if measure.rate is not None:
+        return f"{measure.rate:.0%} ({measure.hits:,} of {measure.n:,})"
+    return f"{measure.value:,.1f} (n = {measure.n:,})" if measure.value is not None else f"n = {measure.n:,}"
+
+
+def _details(detail: Json) -> Iterator[str]:
+    for name, value in detail.items():
+        label = name.replace("_", " ")
+        if name.endswith("_s"):
+            if value is not None:
+                yield f"{label.removesuffix(' s')} {duration(value)}"
+        elif isinstance(value, dict):
+            if value:
+                yield f"{label}: " + ", ".join(f"{key} {count:,}" for key, count in value.items())
+        elif value:
+            yield f"{label} {value:,}"
+
+
+def _metrics_line(found: Metrics) -> str:
+    left = (
+        f"{_counted(found.unreadable, 'chain')} unreadable" if found.unreadable else "",
+        f"{_counted(found.foreign, 'event')} of another installation not counted" if found.foreign else "",
+    )
+    return ", ".join((f"{_counted(found.handovers, 'handover')} in {_counted(found.chains, 'chain')}", *filter(None, left)))
+
+
+# --- output ----------------------------------------------------------------------------------------------------------
+
+
+def _counted(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _table(console: Console, titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    table = Table(*(Column(title, overflow="fold") for title in titles))
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console.print(table)
+
+
+def _stream(
+    write: Write,
+    name: str,
+    items: Iterable[Json],
+    is_bad: Callable[[Json], bool] = lambda item: False,
+    tail: Callable[[], Json] = dict,
+) -> int:
+    """One JSON object with a list in it, an item a line, so that nothing is held; `tail` is asked for more members at the end."""
+    bad, line = False, ""
+    write(f'{{"{name}": [')
+    for item in items:
+        if line:
+            write(f"{line},")
+        line, bad = json.dumps(item, ensure_ascii=False), bad or is_bad(item)
+    if line:
+        write(line)
+    more = "".join(f', "{key}": {json.dumps(value, ensure_ascii=False)}' for key, value in tail().items())
+    write(f"]{more}}}")
+    return int(bad)

@@ -1,0 +1,72 @@
+"""The allow-list: found by any spelling, and wrong entries are load errors that name entry and field."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from usr.plugins.software_orchestrator.helpers.errors import RequestError, SettingsError
+from usr.plugins.software_orchestrator.helpers.roster import build, normal
+
+
+def wrong(raw):
+    with pytest.raises(SettingsError) as caught:
+        build(raw)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("raw", "named"),
+    [
+        ({"data_engineer": {}, "data-engineer": {}}, ("data_engineer", "data-engineer")),
+        ({"data_engineer": {}, "Data Engineer": {}}, ("Data Engineer", "not a profile name")),
+        ({"a": {"can_handoff_to": ["nobody"]}}, ("roster.a.can_handoff_to", "nobody")), ({"a": {"can_handoff_to": ["A"]}}, ("roster.a.can_handoff_to", "itself")),
+        ({"a": {"sla_minutes": -1}}, ("roster.a.sla_minutes", "-1")), ({"a": {"sla_minutes": "soon"}}, ("roster.a.sla_minutes", "soon")),
+        ({"a": {"sla_minutes": float("inf")}}, ("roster.a.sla_minutes",)), ({"a": {"tilte": "A"}}, ("roster.a.tilte",)),
+        ({"a": {"can_handoff_to": "b"}}, ("roster.a.can_handoff_to",)), ({"a": ["x"]}, ("roster.a", "list")), ({"a": "x"}, ("roster.a", "str")),
+        ({"a": {"authority": {"may": ["read"]}}}, ("roster.a.authority.may",)), ({"a": {"authority": {"granted": "read"}}}, ("roster.a.authority.granted",)),
+        ({}, ("roster must map",)), (None, ("roster must map",)), ([], ("roster must map",)), ("x", ("roster must map",)), ({"": {}}, ("not a profile name",)),
+        ({"../x": {}}, ("not a profile name",)), ({"a": {1: 2}}, ("roster.a",)), ({"a": {"requires": [1]}}, ("roster.a.requires",)),
+        ({"a": {"title": "x\n## y"}}, ("roster.a.title",)), ({"a": {"marker": "\x1b[31m"}}, ("roster.a.marker",)), ({"a": {"purpose": "a\nb"}}, ("roster.a.purpose",)),
+    ],
+)  # fmt: skip
+def test_a_bad_roster_is_one_line_that_names_the_entry_and_the_field(raw, named):
+    error = wrong(raw)
+    assert all(name in error for name in named), error
+    assert "\n" not in error
+
+
+def test_an_edge_may_be_spelled_as_people_do():
+    roster = build({"data_engineer": {}, "a": {"can_handoff_to": ["Data-Engineer"]}})
+    assert roster.find("a").can_handoff_to == ("data_engineer",)
+    assert roster.allows("A", "data engineer")
+    assert not roster.allows("data_engineer", "a")
+
+
+def test_an_entry_needs_nothing_but_its_name():
+    entry = build({"data_engineer": None}).find("data_engineer")
+    assert (entry.title, entry.persona_marker, entry.requires) == ("Data Engineer", "[data engineer]", ())
+
+
+def test_the_marker_of_the_seed():
+    assert build({"frontend_designer": {}}).find("frontend_designer").persona_marker == "[frontend designer]"
+
+
+@given(st.text(max_size=40))
+def test_any_name_is_found_or_refused_in_one_printable_line(name):
+    roster = build({"solution_architect": {}, "hacker": {}})
+    try:
+        assert normal(roster.find(name).profile) == normal(name)
+    except RequestError as error:
+        assert error.code == "unknown_specialist"
+        assert str(error).isprintable()
+        assert "solution_architect, hacker" in str(error)
+
+
+@pytest.mark.parametrize(("name", "nearest"), [("solution_architectect", "solution_architect"), ("haker", "hacker"), ("architect", None), ("wizard", None)])
+def test_the_nearest_name_is_offered_and_never_taken(name, nearest):
+    with pytest.raises(RequestError) as caught:
+        build({"solution_architect": {}, "hacker": {}}).find(name)
+    assert (f"did you mean {nearest}" in str(caught.value)) is (nearest is not None)
+
+
+def test_a_profile_with_hyphens_is_reached_and_keeps_its_name():
+    assert build({"my-agent": {}}).find("My Agent").profile == "my-agent"
