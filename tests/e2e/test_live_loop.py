@@ -171,7 +171,8 @@ def test_a_specialist_accepts_works_and_its_note_comes_back_to_the_orchestrator(
         first, inner = run.requests[0], run.model.requests_of(DESIGNER)
         assert "You shape what people see" in inner[0].system
         assert "You shape what people see" not in first.system
-        assert all("### handover_reply" in r.system for r in inner) and "### handover_reply" not in first.system
+        assert all("### handover_reply" in request.system for request in inner)
+        assert "### handover_reply" not in first.system
         assert "# Handover ho-" in inner[0].last
         assert "CSS grid, no framework" in inner[0].last
         found = handed(run)
@@ -436,6 +437,27 @@ def test_after_a_stop_the_orchestrator_sees_who_holds_the_work_and_can_let_it_go
         assert "Open: ho-" in run.model.requests_of("agent0")[1].last
         assert "Accepted: the work is yours" in run.model.requests_of(DESIGNER)[2].text("user")
         assert kinds(run)[-1] == "done"
+
+
+def test_after_a_stop_under_two_specialists_each_lets_the_one_below_go_on() -> None:
+    script = {
+        "agent0": [hand_over(start=True), copied_step, response("The draft is ready.")],
+        DESIGNER: [hand_over(EXPLORER, goal="Find the tokens", start=True), copied_step, done()],
+        EXPLORER: [ACCEPT, held(response("never read")), done(what_happened="Tokens are in theme.css.")],
+    }
+    with start(script) as run:
+        run.send("Please build the hero")
+        run.model.wait_for(EXPLORER, turn=2)
+
+        run.stop()
+
+        assert run.wait(10).status == "cancelled"
+        assert moves(run)[-2:] == [f"{DESIGNER} interrupted", f"{EXPLORER} interrupted"]
+        assert run.say("Go on") == "The draft is ready."
+        assert "Accepted: the work is yours" in run.model.requests_of(EXPLORER)[2].text("user")
+        assert "Tokens are in theme.css." in run.model.requests_of(DESIGNER)[2].last
+        assert [move for move in moves(run) if move.endswith("done")] == [f"{EXPLORER} done", f"{DESIGNER} done"]
+        assert "cancelled" not in kinds(run)
 
 
 def test_after_a_nudge_nothing_stays_open() -> None:
