@@ -343,10 +343,15 @@ def release(agent: Agent) -> None:
     undress(agent)
 
 
+def holders_below(agent: Agent) -> list[tuple[Agent, str]]:
+    """The agent's own living subordinates that are bound to a handover, with its id."""
+    below = (each for each in agents_of(root_context(agent)) if superior(each) is agent)
+    return [(each, held["handover_id"]) for each in below if (held := binding(each))]
+
+
 def subordinate_holding(agent: Agent, handover_id: str) -> Agent | None:
     """The agent's own living subordinate that works in this handover, or None."""
-    below = (each for each in agents_of(root_context(agent)) if superior(each) is agent)
-    return next((each for each in below if (held := binding(each)) and held["handover_id"] == handover_id), None)
+    return next((each for each, held in holders_below(agent) if held == handover_id), None)
 
 
 def dress(agent: Agent, profile: str, name: str) -> None:

@@ -30,6 +30,7 @@ from usr.plugins.software_orchestrator.helpers.reply_protocol import Answer, Del
 
 OFFERS = "handovers"  # the name of what is offered, among the extras of a prompt
 SPOKEN_TO = "spoken to"  # the person wrote to a specialist that works
+UNREAD = ("done", "rejected", "escalated")  # an agent bound to one of these was stopped before its run ended
 KEPT_AFTER = ("clarify",)  # a specialist that asked is asked back: it keeps its handover
 LOST = ("cancelled", "failed", "superseded")  # closed by others; any other verdict is the holder's own until its run ends
 
@@ -360,8 +361,6 @@ async def before_tool(agent: Any, name: str, args: dict[str, Any]) -> None:
             if name != "handover_reply" and agent.data.get(host.STATE) != "accepted":
                 at = desk(agent)
                 agent.data[host.STATE] = await asyncio.to_thread(reply_protocol.touch, at.caller.inside, *at.rest)
-    if name in ("call_subordinate", "handover_to_specialist"):
-        agent.loop_data.extras_persistent.pop(OFFERS, None)  # what was offered may have begun with this call
     if name == "call_subordinate" and (found := host.REFERENCE.search(str(args.get("message") or ""))):
         await route(agent, found[1], args)
 
@@ -529,15 +528,40 @@ def specialist_prompt(agent: Any) -> str:
     return "\n".join(map(resources.text, ("specialist", "tool_handover_reply", "tool_request_full_history")))
 
 
+async def unread(agent: Any) -> list[str]:
+    """Notes of the agent's specialists that a stop or a restart cut off between their verdict and the end of their run."""
+    notes = []
+    for below, identifier in host.holders_below(agent):
+        at = desk(below)
+        found = await asyncio.to_thread(reply_protocol.held_by, identifier, *at.rest)
+        if found.state not in UNREAD:
+            continue
+        host.redress(below)
+        answer = await asyncio.to_thread(reply_protocol.outcome_of, identifier, *at.rest)
+        notes.append(await handed_back(at, answer))
+        tell_back(at, answer)
+        host.release(below)
+    return notes
+
+
 async def offers(agent: Any) -> str:
     """After a restart or a stop: what this agent prepared and nobody started, what is open or stopped; "" when nothing is."""
     if host.binding(agent) is None and host.superior(agent) is not None:
         return ""
     with said_once(agent):
         at = desk(agent)
+        for note in await unread(agent):
+            agent.hist_add_tool_result("handover_to_specialist", note)
         gone = await asyncio.to_thread(sweep, at)
         lost = [f"Cancelled: {identifier}, its specialist is gone; hand over again what is still wanted" for identifier in gone]
         return "\n".join((*lost, *await asyncio.to_thread(standing, at)))
+    return ""
+
+
+async def offers_again(agent: Any) -> str:
+    """The same later in the run: what was started since is not offered any more."""
+    with said_once(agent):
+        return "\n".join(await asyncio.to_thread(standing, desk(agent)))
     return ""
 
 

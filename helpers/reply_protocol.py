@@ -432,7 +432,7 @@ def standing(project_root: str, caller: Caller, settings: Settings, ports: Ports
             continue
         if chain.stop and caller.person_count <= chain.stop_mark and not caller.inside:
             lines.append(f"Handovers on {render.one_line(chain.id)} were stopped: {render.one_line(chain.stop)}")
-        mine = (item for item in chain.handovers if item.packet.identity.parent == caller.inside)
+        mine = (item for item in chain.handovers if item.packet.identity.parent == caller.inside and chain.newest_to(item.receiver) is item)
         lines += [line for item in mine if (line := _standing_line(item, settings))]
     return tuple(map(render.inert, lines))
 
@@ -443,6 +443,9 @@ def _standing_line(handover: Handover, settings: Settings) -> str:
         return f"Prepared, not started: {handover.id} to {handover.receiver}. Start it with {call}"
     if handover.is_open:
         return f"Open: {handover.id}, {handover.receiver} has the work ({handover.state}). Let it go on with {call}"
+    if handover.state == "clarify":
+        asked = ", ".join(handover.note.get("missing", ()))
+        return f"Asked: {handover.receiver} needs {render.one_line(asked, 300)}. Answer with handover_to_specialist(answers={handover.id})"
     return ""
 
 

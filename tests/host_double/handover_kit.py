@@ -30,12 +30,12 @@ def result_of(host, tool="handover_to_specialist", number=-1, agent=None):
 
 def next_call(text):
     """The tool call that stands at the end of a next_step or a note."""
-    return json.JSONDecoder().raw_decode(text, text.index('{"tool_name"'))[0]
+    return json.JSONDecoder().raw_decode(text, text.index('{"tool_name": "call_subordinate"'))[0]
 
 
 def extras(host):
-    """What stands at the end of the prompt that is answered now."""
-    return str(host.model_calls[-1]["messages"][-1].content).replace('\\"', '"')
+    """What stands in the extras, at the end of the prompt that is answered now."""
+    return str(host.model_calls[-1]["messages"][-1].content).rpartition("Double extras:")[2].replace('\\"', '"')
 
 
 def ledger(folder):
