@@ -196,6 +196,18 @@ def caller_of(agent: Agent, ports: Ports) -> Caller:
     )
 
 
+def reference_in(message: Any) -> tuple[str, str] | None:
+    """The handover that a message refers to, and what is said beside the reference; None without a reference.
+
+    Raises RefusedError (unknown_reference) for more than one.
+    """
+    text = str(message or "")
+    found = REFERENCE.findall(text)
+    if len(found) > 1:
+        raise RefusedError("a call can hold one reference to a handover", "call once for each", "unknown_reference")
+    return (found[0], REFERENCE.sub("", text).strip(" \t\r\n:.,;")) if found else None
+
+
 def sender_of(agent: Agent) -> str:
     """The agent's profile; the host's general profiles act as the orchestrator."""
     profile = str(agent.config.profile or "")

@@ -361,18 +361,22 @@ async def before_tool(agent: Any, name: str, args: dict[str, Any]) -> None:
             if name != "handover_reply" and agent.data.get(host.STATE) != "accepted":
                 at = desk(agent)
                 agent.data[host.STATE] = await asyncio.to_thread(reply_protocol.touch, at.caller.inside, *at.rest)
-    if name == "call_subordinate" and (found := host.REFERENCE.search(str(args.get("message") or ""))):
-        await route(agent, found[1], args)
+    if name == "call_subordinate":
+        await route(agent, args)
 
 
-async def route(agent: Any, handover_id: str, args: dict[str, Any]) -> None:
+async def route(agent: Any, args: dict[str, Any]) -> None:
     """Deliver ahead and set profile and reset, so that the specialist of the handover runs and no other."""
     try:
+        found = host.reference_in(args.get("message"))
+        if found is None:
+            return
+        handover_id, beside = found
         host.refuse_parallel(agent)
         at = await asyncio.to_thread(desk_recording, agent, handover_id)
         profile = (await asyncio.to_thread(reply_protocol.held_by, handover_id, *at.rest)).receiver
         host.refuse_unknown_profile(agent, profile)
-        delivery = await asyncio.to_thread(reply_protocol.deliver, handover_id, *at.rest, way="call_subordinate")
+        delivery = await asyncio.to_thread(reply_protocol.deliver, handover_id, *at.rest, way="call_subordinate", beside=beside)
     except HandoverError as error:
         raise repairable(error) from error
     stash(agent, handover_id, delivery)
@@ -407,11 +411,11 @@ def incoming(agent: Any, data: dict[str, Any]) -> None:
         agent.data[host.STATE] = SPOKEN_TO
         return
     message = kwargs.get("message", args[1] if len(args) > 1 else None)
-    found = host.REFERENCE.search(str(getattr(message, "message", "") or ""))
-    if found is None:
-        return
     try:
-        delivery = above.data.get(host.DELIVERIES, {}).pop(found[1], None) or deliver_now(above, found[1])
+        found = host.reference_in(getattr(message, "message", ""))
+        if found is None:
+            return
+        delivery = above.data.get(host.DELIVERIES, {}).pop(found[0], None) or deliver_now(above, *found)
     except HandoverError as error:
         data["exception"] = repairable(error)
         return
@@ -423,9 +427,9 @@ def incoming(agent: Any, data: dict[str, Any]) -> None:
         data["args"] = (args[0], expanded, *args[2:])
 
 
-def deliver_now(agent: Any, handover_id: str) -> Delivery:
+def deliver_now(agent: Any, handover_id: str, beside: str) -> Delivery:
     at = desk_recording(agent, handover_id)
-    return reply_protocol.deliver(handover_id, *at.rest, way="call_subordinate")
+    return reply_protocol.deliver(handover_id, *at.rest, way="call_subordinate", beside=beside)
 
 
 def take(agent: Any, above: Any, delivery: Delivery) -> None:

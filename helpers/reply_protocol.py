@@ -72,9 +72,10 @@ class Answer:
     stops: str = ""
 
 
-def deliver(handover_id: str, caller: Caller, settings: Settings, ports: Ports, *, way: str) -> Delivery:
+def deliver(handover_id: str, caller: Caller, settings: Settings, ports: Ports, *, way: str, beside: str = "") -> Delivery:
     """The package as it is true now: artifacts compared, rendered again within its limit, recorded with its hash.
 
+    What the sender said `beside` the reference is quoted at the end, within the same limit.
     Raises RefusedError (unknown_reference) for a handover that is unknown, closed or another chat's, (stopped) on a stopped chain.
     """
     with holding(handover_id, caller, settings, ports) as (book, handover):
@@ -82,13 +83,16 @@ def deliver(handover_id: str, caller: Caller, settings: Settings, ports: Ports, 
         check_deliverable(handover, book.chain)
         packet = handover.packet
         status = artifact_status(book.folder, packet)
-        package = package_of(handover, book.chain, book.folder, settings, ports, status, briefing_notices(book, packet))
+        added = beside_block(beside, ports)
+        room = ports.counter().count(added) if added else 0
+        package = package_of(handover, book.chain, book.folder, settings, ports, status, briefing_notices(book, packet), reserve=room)
+        text = package.text + added
         book.write(
             about(
                 packet,
                 "delivered",
-                tokens=package.tokens,
-                text_sha256=hashlib.sha256(package.text.encode()).hexdigest(),
+                tokens=package.tokens + room,
+                text_sha256=hashlib.sha256(text.encode()).hexdigest(),
                 artifacts=status,
                 omitted=list(package.omitted),
                 way=way,
@@ -96,7 +100,12 @@ def deliver(handover_id: str, caller: Caller, settings: Settings, ports: Ports, 
         )
         specialist = specialist_of(settings, handover.receiver)
         goes_on = handover.id if handover.is_open else str(handover.events[0].data.get("answers", ""))
-        return Delivery(package.text, handover, specialist.name, goes_on, str(book.folder.root))
+        return Delivery(text, handover, specialist.name, goes_on, str(book.folder.root))
+
+
+def beside_block(beside: str, ports: Ports) -> str:
+    said = safe(beside, ports.mask)[0].strip()
+    return f"Said with it:\n{render.inert(render.quote(said))}" if said else ""
 
 
 def specialist_of(settings: Settings, profile: str) -> Specialist:
@@ -118,14 +127,16 @@ def package_of(
     ports: Ports,
     status: Mapping[str, str] | None = None,
     more_notices: tuple[str, ...] = (),
+    *,
+    reserve: int = 0,
 ) -> budget.Package:
-    """The package of a recorded handover, within the limit it was prepared with."""
+    """The package of a recorded handover, within the limit it was prepared with less `reserve` tokens."""
     packet, prepared = handover.packet, handover.events[0].data
     request = HandoverRequest(
         specialist_profile=packet.identity.receiver,
         topic=packet.topic,
         project_root=str(folder.root),
-        max_context_tokens=int(prepared["limit"]),
+        max_context_tokens=int(prepared["limit"]) - reserve,
         include_recent_turns=0,
         overflow=prepared["overflow"],
     )

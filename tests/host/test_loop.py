@@ -3,32 +3,7 @@
 import json
 
 import pytest
-from host_double.assemble import call, respond
-
-NOTE = {
-    "what_happened": "Hero drafted in index.html.",
-    "observations": "Fits the 150 kB.",
-    "user_state": "not spoken to",
-    "next": "Show the draft.",
-}
-
-
-def hand_over(**more):
-    args = {"specialist_profile": "frontend_designer", "topic": "landing page hero", "goal": "First draft of the hero"}
-    return call("handover_to_specialist", **{**args, "decisions": ["CSS grid, no framework"], **more})
-
-
-def result_of(host, tool="handover_to_specialist", number=-1):
-    return json.JSONDecoder().raw_decode(host.tool_results(tool)[number]["tool_result"])[0]
-
-
-def ledger(folder):
-    lines = [line for path in sorted((folder / ".a0proj/handover/chains").glob("*.jsonl")) for line in path.read_text("utf-8").splitlines()]
-    return [json.loads(line) for line in lines]
-
-
-def kinds(folder):
-    return [event["kind"] for event in ledger(folder)]
+from host_double.handover_kit import NOTE, call, done, hand_over, kinds, ledger, next_call, of_kind, respond, result_of, states, texts_sent
 
 
 def test_started_specialist_accepts_works_and_its_note_comes_back(any_host):
@@ -78,3 +53,208 @@ def test_a_specialist_that_just_ends_closes_its_handover(any_host, ending):
     host.script({"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": last})
     host.say("Please build the hero")
     assert kinds(folder)[-2] == ("done" if ending == "response" else "failed")
+
+
+def holders(folder):
+    return [(e["from"], e["to"], e["hop"], e["depth"]) for e in of_kind(folder, "prepared")]
+
+
+def test_the_work_moves_on_leg_by_leg_and_the_last_note_comes_back(any_host):
+    host = any_host
+    folder = host.project("acme")
+    names = []
+    host.at("before_main_llm_call", lambda agent, **_: names.append((agent.number, agent.agent_name)))
+    host.script(
+        {
+            "agent0": [hand_over(start=True, state={"ticket": "A-1", "budget_eur": 0, "vat_id": {"status": "declined"}}), respond("ok")],
+            "frontend_designer": [done(hand_to="quality reviewer", decisions=["AVIF first"])],
+            "quality_reviewer": [done(what_happened="Two findings.", hand_to="implementation_engineer", state={"vat_id": ""})],
+            "implementation_engineer": [done(what_happened="Both are mended.")],
+        }
+    )
+    assert host.say("Please build the hero") == "ok"
+    assert holders(folder) == [
+        ("a0_software_orchestrator", "frontend_designer", 1, 0),
+        ("frontend_designer", "quality_reviewer", 2, 0),
+        ("quality_reviewer", "implementation_engineer", 3, 0),
+    ]
+    found = result_of(host)
+    assert found["reply"]["what_happened"] == "Both are mended."
+    assert [leg["specialist"] for leg in found["reply"]["legs"]] == ["frontend_designer", "quality_reviewer", "implementation_engineer"]
+    packet = of_kind(folder, "done")[-1]["data"]["packet"]
+    assert [(f["field"], f["status"], f["value"]) for f in packet["state"]] == [
+        ("ticket", "answered", "A-1"), ("budget_eur", "answered", 0), ("vat_id", "declined", None),
+    ]  # fmt: skip
+    assert "Two findings." in texts_sent(host, "implementation_engineer") and "AVIF first" in texts_sent(host, "implementation_engineer")
+    assert {number for number, _ in names} == {0, 1}
+    assert [name for number, name in names if number] == ["🖌️ Frontend Designer (A1)", "🧐 Quality Reviewer (A1)", "🛠️ Implementation Engineer (A1)"]
+    assert (host.agent0.agent_name, host.agent0.config.profile) == ("A0", "agent0")
+
+
+def test_under_call_subordinate_the_note_ends_with_the_next_leg_ready_to_copy(any_host):
+    host = any_host
+    folder = host.project("acme")
+    host.script(
+        {
+            "agent0": [
+                hand_over(),
+                lambda: next_call(result_of(host)["next_step"]),
+                lambda: next_call(host.tool_results("call_subordinate")[-1]["tool_result"]),
+                respond("ok"),
+            ],
+            "frontend_designer": [done(hand_to="quality_reviewer")],
+            "quality_reviewer": [done(what_happened="Reviewed.")],
+        }
+    )
+    assert host.say("Please build the hero") == "ok"
+    assert states(folder) == {"frontend_designer": "done", "quality_reviewer": "done"}
+    assert of_kind(folder, "prepared")[1]["data"]["continues"] == of_kind(folder, "prepared")[0]["handover"]
+
+
+def test_two_specialists_that_pass_it_back_and_forth_without_news_are_stopped(any_host):
+    host = any_host
+    folder = host.project("acme")
+    same = {"what_happened": "Please look.", "observations": "-"}
+    host.script(
+        {
+            "agent0": [hand_over(start=True), respond("stuck")],
+            "frontend_designer": [done(hand_to="quality_reviewer", **same), done(hand_to="quality_reviewer", **same)],
+            "quality_reviewer": [done(hand_to="frontend_designer", **same), done(hand_to="frontend_designer", **same)],
+        }
+    )
+    assert host.say("Please build the hero") == "stuck"
+    assert len(of_kind(folder, "prepared")) <= 4
+    why = of_kind(folder, "escalated")[0]["data"]["why"]
+    assert "frontend_designer > quality_reviewer > frontend_designer" in why
+    assert any("frontend_designer > quality_reviewer" in note["message"] for note in host.notifications())
+    assert "not_handed_on" in result_of(host)["reply"]
+    assert host.tool("handover_to_specialist", **hand_over("release_auditor")["tool_args"]).additional["error_code"] == "stopped"
+
+
+def test_review_and_fix_may_go_back_and_forth_up_to_the_cap_and_no_further(host):
+    folder = host.project("acme")
+    (host.root / "usr/plugins/software_orchestrator/config.json").write_text(json.dumps({"max_handovers_per_chain": 4}), "utf-8")
+    rounds = iter(range(100))
+
+    def move(receiver):
+        return lambda: done(hand_to=receiver, what_happened=f"Round {next(rounds)}.", decisions=[f"Decision {next(rounds)}"])
+
+    host.script(
+        {
+            "agent0": [hand_over(start=True), respond("stuck")],
+            "frontend_designer": [move("quality_reviewer")] * 3,
+            "quality_reviewer": [move("frontend_designer")] * 3,
+        }
+    )
+    assert host.say("Please build the hero") == "stuck"
+    assert [e["hop"] for e in of_kind(folder, "prepared")] == [1, 2, 3, 4]
+    assert "max_handovers_per_chain 4" in of_kind(folder, "escalated")[0]["data"]["why"]
+    host.script({"agent0": [hand_over("release_auditor", goal="Look", start=True), respond("well")], "release_auditor": [done()]})
+    assert host.say("Once more") == "well"
+    assert of_kind(folder, "prepared")[-1]["hop"] == 5 and states(folder)["release_auditor"] == "done"
+
+
+def test_handovers_go_down_to_depth_three_and_no_deeper(any_host):
+    host = any_host
+    folder = host.project("acme")
+
+    def down(receiver, goal):
+        return hand_over(receiver, topic=f"part {goal}", goal=goal, project_root="relative/and/ignored", start=True)
+
+    deepest = []
+    host.script(
+        {
+            "agent0": [hand_over("solution_architect", start=True), respond("ok")],
+            "solution_architect": [down("implementation_engineer", "Build"), done()],
+            "implementation_engineer": [down("test_debug_engineer", "Test"), done()],
+            "test_debug_engineer": [
+                down("quality_reviewer", "Review"),
+                lambda agent: deepest.append(host.tool_results("handover_to_specialist", agent)[-1]) or done(what_happened="Deep."),
+            ],
+        }
+    )
+    assert host.say("Please build the hero") == "ok"
+    assert [(e["to"], e["depth"], e["hop"]) for e in of_kind(folder, "prepared")] == [
+        ("solution_architect", 0, 1), ("implementation_engineer", 1, 2), ("test_debug_engineer", 2, 3),
+    ]  # fmt: skip
+    assert deepest[0]["error_code"] == "depth" and "solution_architect > implementation_engineer > test_debug_engineer" in deepest[0]["tool_result"]
+    assert set(states(folder).values()) == {"done"}
+    assert len({e["chain"] for e in ledger(folder) if e["kind"] == "prepared"}) == 1
+    assert host.context.streaming_agent in (None, host.agent0) and host.agent0.agent_name == "A0"
+
+
+def test_another_specialist_without_reset_runs_as_itself(any_host):
+    host = any_host
+    folder = host.project("acme")
+
+    def copied_without_reset():
+        step = next_call(result_of(host)["next_step"])
+        step["tool_args"].pop("reset")
+        step["tool_args"]["profile"] = "frontend_designer"
+        return step
+
+    seen = []
+    host.script(
+        {
+            "agent0": [hand_over(start=True), hand_over("quality_reviewer", topic="other"), copied_without_reset, respond("ok")],
+            "frontend_designer": [done()],
+            "quality_reviewer": [lambda agent: seen.append((agent.config.profile, agent.agent_name)) or done()],
+        }
+    )
+    assert host.say("Please build the hero") == "ok"
+    assert seen == [("quality_reviewer", "🧐 Quality Reviewer (A1)")]
+    assert states(folder) == {"frontend_designer": "done", "quality_reviewer": "done"}
+
+
+def test_artifacts_are_compared_between_prepare_and_delivery(any_host):
+    host = any_host
+    folder = host.project("acme")
+    for name in ("same.css", "changed.css", "gone.css"):
+        (folder / name).write_text("a")
+
+    def change():
+        (folder / "changed.css").write_text("b")
+        (folder / "gone.css").unlink()
+        return next_call(result_of(host)["next_step"])
+
+    host.script(
+        {
+            "agent0": [hand_over(artifacts=["same.css", "changed.css", "gone.css", "../../outside.css"]), change, respond("ok")],
+            "frontend_designer": [done()],
+        }
+    )
+    assert host.say("Please build the hero") == "ok"
+    status = of_kind(folder, "delivered")[0]["data"]["artifacts"]
+    assert status == {"same.css": "unchanged", "changed.css": "changed", "gone.css": "gone", "../../outside.css": "outside"}
+    text = texts_sent(host, "frontend_designer")
+    assert "CHANGED" in text and "GONE" in text and "OUTSIDE" in text
+
+
+def test_the_same_call_again_starts_nothing_and_one_with_start_starts_what_was_prepared(any_host):
+    host = any_host
+    folder = host.project("acme")
+    again = []
+
+    def repeat(agent):
+        again.append(host.tool_results("handover_to_specialist")[-1])
+        return done()
+
+    host.script({"agent0": [hand_over(), hand_over(include_recent_turns=0), hand_over(start=True), respond("ok")], "frontend_designer": [repeat]})
+    assert host.say("Please build the hero") == "ok"
+    assert json.loads(again[0]["tool_result"])["package"]["repeated"] is True
+    assert len(of_kind(folder, "prepared")) == 1 and states(folder) == {"frontend_designer": "done"}
+
+
+def test_the_specialist_reads_the_history_before_it_hands_back(any_host):
+    host = any_host
+    folder = host.project("acme")
+    host.script(
+        {
+            "agent0": [hand_over(start=True), respond("ok")],
+            "frontend_designer": [call("request_full_history", reason="why grid", query="hero"), done()],
+        }
+    )
+    assert host.say("Please build the hero with a grid") == "ok"
+    assert [k for k in kinds(folder) if k != "briefed"] == ["prepared", "delivered", "accepted", "history_read", "done"]
+    nothing = host.tool("request_full_history", reason="x")
+    assert nothing.error and nothing.additional["error_code"] == "nothing_open"

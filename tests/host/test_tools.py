@@ -1,6 +1,7 @@
 """The tools and extensions as the host loads them: by path, afresh, with packages missing, and with arguments of any kind."""
 
 import ast
+import hashlib
 import json
 import sys
 
@@ -79,7 +80,6 @@ def test_unknown_arguments_are_ignored_with_a_warning(host):
         ({"project_root": "/nowhere/at/all"}, "path_unsafe"),
         ({"max_context_tokens": 0}, "limit_not_positive"),
         ({"max_context_tokens": 10}, "limit_not_positive"),
-        ({"authority": 7}, "bad_value"),
         ({"goal": "x", "decisions": [{"text": "y", "status": "perhaps"}]}, "bad_value"),
     ],
 )
@@ -216,8 +216,6 @@ def test_braces_in_every_field_arrive_readable_and_expand_nothing(any_host):
     assert text.count("include './plugin.yaml'") >= len(args) - 2
     delivered = of_kind(folder, "delivered")[0]["data"]
     assert "{{ include" in json.dumps(of_kind(folder, "prepared")[0]["data"]["packet"]), "the record keeps the words as they came"
-    import hashlib
-
     sent = next(str(item["user_message"]) for item in map(dict, filter(lambda c: isinstance(c, dict), host.contents(_agent(host, "frontend_designer")))) if "user_message" in item)
     assert hashlib.sha256(sent.encode()).hexdigest() == delivered["text_sha256"]
     assert "{{" not in result_of(host)["reply"].get("what_happened", "")
@@ -246,6 +244,11 @@ def test_what_is_said_beside_a_reference_is_not_lost_and_two_references_are_refu
     assert host.say("Please build the hero") == "ok"
     assert "Hurry up please" in texts_sent(host, "frontend_designer")
     assert states(folder) == {"frontend_designer": "done"}
+    sent = next(item["user_message"] for item in host.contents(_agent(host, "frontend_designer")) if isinstance(item, dict) and "user_message" in item)
+    assert hashlib.sha256(sent.encode()).hexdigest() == of_kind(folder, "delivered")[0]["data"]["text_sha256"]
+    twice = "§§handover(ho-0123456789abcdef) §§handover(ho-0123456789abcdef)"
+    host.script({"agent0": [call("call_subordinate", message=twice), respond("well")]})
+    assert host.say("Again") == "well" and "one reference" in host.warnings()[-1]
 
 
 def test_the_prompt_of_the_tool_with_its_roster_is_short(host):
