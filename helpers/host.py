@@ -111,6 +111,18 @@ def project_root(agent: Agent) -> str:
     return str(projects.get_project_folder(name)) if name else ""
 
 
+def roots(agent: Agent) -> tuple[str, ...]:
+    """The folders this chat hands over in: the active project's, and those that a call named or that were active before."""
+    found = (project_root(agent), *memory(root_context(agent)).get("roots", ()))
+    return tuple(root for root in dict.fromkeys(found) if root and Path(root).is_dir())
+
+
+def remember_root(agent: Agent, root: str) -> None:
+    kept = memory(root_context(agent)).setdefault("roots", [])
+    if root not in kept:
+        kept.append(root)
+
+
 def real_path(path: Any) -> Any:
     """A path as the model names it (`/a0/...`) as one that can be opened; anything else as it is."""
     return files.fix_dev_path(path.strip()) if isinstance(path, str) and path.strip().startswith("/a0/") else path

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from usr.plugins.software_orchestrator.helpers import (
@@ -55,6 +55,26 @@ def desk(agent: Any) -> Desk:
     return Desk(agent, host.caller_of(agent, ports), host.settings_of(agent), ports)
 
 
+def at_root(at: Desk, root: str) -> Desk:
+    return dataclasses.replace(at, caller=dataclasses.replace(at.caller, project_root=root))
+
+
+def places(at: Desk) -> tuple[Desk, ...]:
+    """The desk for each folder this chat hands over in; who works in a handover knows its folder alone."""
+    found = (at.caller.project_root,) if at.caller.inside else host.roots(at.agent)
+    return tuple(at_root(at, root) for root in found)
+
+
+def desk_recording(agent: Any, handover_id: str) -> Desk:
+    """The desk for the folder that a handover is recorded in. Raises RefusedError (unknown_reference)."""
+    for place in places(desk(agent)):
+        with suppress(RefusedError):
+            reply_protocol.held_by(handover_id, *place.rest)
+            return place
+    shown = render.one_line(handover_id, 40)
+    raise RefusedError(f"no handover {shown} is recorded in this chat", "copy the reference from next_step", "unknown_reference")
+
+
 @contextmanager
 def said_once(agent: Any) -> Iterator[None]:
     """Around an extension: what it cannot do is said in the chat, once, and stops nothing; a raise would end the chat."""
@@ -78,6 +98,9 @@ async def handover(agent: Any, tool: Any, args: Mapping[str, Any]) -> HandoverRe
     except HandoverError as error:
         return refuse(agent, error)
     host.memory(host.root_context(agent))["refusals"] = 0
+    if not at.caller.inside:
+        at = at_root(at, prepared.plan.request.project_root)
+        host.remember_root(agent, at.caller.project_root)
     if prepared.plan.request.start and prepared.state == "prepared":
         try:
             return await start(at, tool, prepared)
@@ -116,7 +139,7 @@ def sweep(at: Desk) -> tuple[str, ...]:
     """Before a chain is used again: what no living agent holds is closed as cancelled. Returns the ids."""
     held = (host.binding(agent) for agent in host.agents_of(host.root_context(at.agent)))
     alive = {each["handover_id"] for each in held if each}
-    return reply_protocol.sweep(alive, at.caller.project_root, *at.rest) if at.caller.project_root else ()
+    return tuple(gone for place in places(at) for gone in reply_protocol.sweep(alive, place.caller.project_root, *place.rest))
 
 
 def arguments(agent: Any, args: Mapping[str, Any]) -> dict[str, Any]:
@@ -365,7 +388,7 @@ async def route(agent: Any, args: dict[str, Any]) -> None:
             return
         handover_id, beside = found
         host.refuse_parallel(agent)
-        at = desk(agent)
+        at = await asyncio.to_thread(desk_recording, agent, handover_id)
         profile = (await asyncio.to_thread(reply_protocol.held_by, handover_id, *at.rest)).receiver
         host.refuse_unknown_profile(agent, profile)
         delivery = await asyncio.to_thread(reply_protocol.deliver, handover_id, *at.rest, way="call_subordinate", beside=beside)
@@ -421,7 +444,7 @@ def incoming(agent: Any, data: dict[str, Any]) -> None:
 
 
 def deliver_now(agent: Any, handover_id: str, beside: str) -> Delivery:
-    at = desk(agent)
+    at = desk_recording(agent, handover_id)
     return reply_protocol.deliver(handover_id, *at.rest, way="call_subordinate", beside=beside)
 
 
@@ -551,13 +574,11 @@ async def offers(agent: Any) -> str:
     text = ""
     with said_once(agent):
         at = desk(agent)
-        if not at.caller.project_root:
-            return ""
         for note in await unread(agent):
             agent.hist_add_tool_result("handover_to_specialist", note)
         gone = await asyncio.to_thread(sweep, at)
         lost = [f"Cancelled: {identifier}, its specialist is gone; hand over again what is still wanted" for identifier in gone]
-        text += "\n".join(filter(None, (*lost, await standing(at))))
+        text = "\n".join((*lost, *await asyncio.to_thread(standing, at)))
     return text
 
 
@@ -566,12 +587,12 @@ async def offers_again(agent: Any, extras: dict[str, Any]) -> None:
     if not extras.pop(OFFERS, ""):
         return
     with said_once(agent):
-        if text := await standing(desk(agent)):
-            extras[OFFERS] = text
+        if lines := await asyncio.to_thread(standing, desk(agent)):
+            extras[OFFERS] = "\n".join(lines)
 
 
-async def standing(at: Desk) -> str:
-    return "\n".join(await asyncio.to_thread(reply_protocol.standing, at.caller.project_root, *at.rest))
+def standing(at: Desk) -> list[str]:
+    return [line for place in places(at) for line in reply_protocol.standing(place.caller.project_root, *place.rest)]
 
 
 def roster_lines(agent: Any) -> str:

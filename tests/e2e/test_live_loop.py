@@ -57,6 +57,14 @@ class Slow(Extension):
             await asyncio.sleep(60)
 """
 
+LISTED = """
+from helpers import plugins
+
+ours = plugins.get_enhanced_plugins_list(custom=True, builtin=False, plugin_names=["software_orchestrator"])
+config = plugins.get_plugin_config("software_orchestrator", agent=context.agent0)
+result = {"found": [each.model_dump(mode="json") for each in ours], "config": config}
+"""
+
 
 def hand_over(to: str = DESIGNER, **more: Any) -> dict[str, Any]:
     args = {"specialist_profile": to, "topic": "landing page hero", "goal": "First draft of the hero"}
@@ -102,7 +110,11 @@ def folder(run: live.LiveRun) -> Path:
 
 
 def ledger(run: live.LiveRun) -> list[dict[str, Any]]:
-    files = sorted((folder(run) / "chains").glob("*.jsonl"))
+    return events_in(folder(run))
+
+
+def events_in(handovers: Path) -> list[dict[str, Any]]:
+    files = sorted((handovers / "chains").glob("*.jsonl"))
     return [json.loads(line) for path in files for line in path.read_text("utf-8").splitlines()]
 
 
@@ -157,22 +169,28 @@ def test_a_specialist_accepts_works_and_its_note_comes_back_to_the_orchestrator(
         assert run.say("Please build the hero") == "The draft is ready."
 
         first, inner = run.requests[0], run.model.requests_of(DESIGNER)
-        assert "You shape what people see" in inner[0].system and "You shape what people see" not in first.system
-        assert all("### handover_reply" in r.system for r in inner) and "### handover_reply" not in first.system
-        assert "# Handover ho-" in inner[0].last and "CSS grid, no framework" in inner[0].last
+        assert "You shape what people see" in inner[0].system
+        assert "You shape what people see" not in first.system
+        assert all("### handover_reply" in request.system for request in inner)
+        assert "### handover_reply" not in first.system
+        assert "# Handover ho-" in inner[0].last
+        assert "CSS grid, no framework" in inner[0].last
         found = handed(run)
         assert found["status"] == "ok"
         assert found["reply"] | NOTE | {"verdict": "done", "outcome": "completed", "implicit": False} == found["reply"]
         assert kinds(run) == ["prepared", "delivered", "accepted", "done"]
         packet = ledger(run)[-2]["data"]["packet"]
-        assert packet["artifacts"][0]["sha256"] and "One column below 600 px" in str(packet["decisions"])
-        assert f"· done · {found['package']['handover_id']}" in briefing(run) and NOTE["what_happened"] in briefing(run)
-        assert headings(run, 1) and all(PERSONA in heading for heading in headings(run, 1))
+        assert packet["artifacts"][0]["sha256"]
+        assert "One column below 600 px" in str(packet["decisions"])
+        assert f"· done · {found['package']['handover_id']}" in briefing(run)
+        assert NOTE["what_happened"] in briefing(run)
+        assert headings(run, 1)
+        assert all(PERSONA in heading for heading in headings(run, 1))
         assert all("Frontend Designer" not in heading for heading in headings(run, 0)[1:])
         assert [agent["agent_name"] for agent in run.agents()] == ["A0", "A1"]
         assert told(run) == [
             "🖌️ Frontend Designer has the task now: landing page hero",
-            f"{PERSONA} handed back: done",
+            f"{PERSONA} handed back (done); 🧭 Software Orchestrator has the task now",
         ]
 
 
@@ -199,11 +217,12 @@ def test_a_copied_next_step_runs_the_right_specialist_although_the_model_forgot_
             (REVIEWER, 1),
         ]
         package = run.model.requests_of(DESIGNER)[0].last
-        assert "# Handover ho-" in package and "§§handover" not in package
+        assert "# Handover ho-" in package
+        assert "§§handover" not in package
         assert "Reviewed the hero." in tool_results(run, "call_subordinate")[2]
         assert moves(run) == [f"{who} {what}" for who in (DESIGNER, REVIEWER) for what in ("prepared", "delivered", "done")]
         assert [event["data"]["way"] for event in ledger(run) if event["kind"] == "delivered"] == ["call_subordinate"] * 2
-        assert [agent["profile"] for agent in run.agents()][0] == "agent0"
+        assert run.agents()[0]["profile"] == "agent0"
         assert any("🧐 Quality Reviewer (A1)" in heading for heading in headings(run, 1))
 
 
@@ -237,7 +256,8 @@ def test_hand_to_moves_the_work_on_over_two_legs_and_the_last_note_returns() -> 
             (3, 0, REVIEWER),
         ]
         assert "One column below 600 px" in run.model.requests_of(TESTER)[0].last
-        assert kinds(run)[-1] == "done" and kinds(run).count("done") == 3
+        assert kinds(run)[-1] == "done"
+        assert kinds(run).count("done") == 3
 
 
 def test_under_call_subordinate_hand_to_is_prepared_and_its_note_ends_with_the_next_step() -> None:
@@ -302,7 +322,8 @@ def test_an_answered_clarify_reaches_the_specialist_that_asked() -> None:
 
         assert handed(run, 0)["reply"]["missing"] == ["audience"]
         again = run.model.requests_of(DESIGNER)[1]
-        assert "dentists" in again.last and "Looked at the brand." in again.text("assistant")
+        assert "dentists" in again.last
+        assert "Looked at the brand." in again.text("assistant")
         assert kinds(run) == ["prepared", "delivered", "clarify", "prepared", "delivered", "done"]
         assert handed(run)["reply"]["verdict"] == "done"
 
@@ -344,7 +365,8 @@ def test_an_escalation_stops_the_chain_until_the_person_writes() -> None:
     with start(script) as run:
         assert run.say("Please build the hero") == "Please decide."
         refusal = tool_results(run, "handover_to_specialist")[1]
-        assert refusal.startswith("ERROR:") and "Contrast" in refusal
+        assert refusal.startswith("ERROR:")
+        assert "Contrast" in refusal
 
         assert run.say("Take the dark one") == "Done."
 
@@ -369,11 +391,14 @@ def test_a_host_that_dies_in_the_middle_finds_the_specialist_again(turn: int) ->
 
         assert run.say("Go on, in blue") == "The draft is ready."
         back = run.model.requests_of(DESIGNER)[turn]
-        assert back.agent_number == 1 and "Go on, in blue" in back.last
-        assert "You shape what people see" in back.system and "### handover_reply" in back.system
+        assert back.agent_number == 1
+        assert "Go on, in blue" in back.last
+        assert "You shape what people see" in back.system
+        assert "### handover_reply" in back.system
         assert "# Handover ho-" in back.text("user")
         assert NOTE["what_happened"] in tool_results(run, "call_subordinate")[0]
-        assert kinds(run)[:2] == ["prepared", "delivered"] and kinds(run)[-1] == "done"
+        assert kinds(run)[:2] == ["prepared", "delivered"]
+        assert kinds(run)[-1] == "done"
         assert all(PERSONA in heading for heading in headings(run, 1))
 
 
@@ -412,6 +437,27 @@ def test_after_a_stop_the_orchestrator_sees_who_holds_the_work_and_can_let_it_go
         assert "Open: ho-" in run.model.requests_of("agent0")[1].last
         assert "Accepted: the work is yours" in run.model.requests_of(DESIGNER)[2].text("user")
         assert kinds(run)[-1] == "done"
+
+
+def test_after_a_stop_under_two_specialists_each_lets_the_one_below_go_on() -> None:
+    script = {
+        "agent0": [hand_over(start=True), copied_step, response("The draft is ready.")],
+        DESIGNER: [hand_over(EXPLORER, goal="Find the tokens", start=True), copied_step, done()],
+        EXPLORER: [ACCEPT, held(response("never read")), done(what_happened="Tokens are in theme.css.")],
+    }
+    with start(script) as run:
+        run.send("Please build the hero")
+        run.model.wait_for(EXPLORER, turn=2)
+
+        run.stop()
+
+        assert run.wait(10).status == "cancelled"
+        assert moves(run)[-2:] == [f"{DESIGNER} interrupted", f"{EXPLORER} interrupted"]
+        assert run.say("Go on") == "The draft is ready."
+        assert "Accepted: the work is yours" in run.model.requests_of(EXPLORER)[2].text("user")
+        assert "Tokens are in theme.css." in run.model.requests_of(DESIGNER)[2].last
+        assert [move for move in moves(run) if move.endswith("done")] == [f"{EXPLORER} done", f"{DESIGNER} done"]
+        assert "cancelled" not in kinds(run)
 
 
 def test_after_a_nudge_nothing_stays_open() -> None:
@@ -503,7 +549,8 @@ def test_a_message_in_the_moment_of_the_hand_back_loses_no_note(last: dict[str, 
         assert kinds(run)[-3:] == ["done", "reopened", "done"]
         assert "Now in blue." in json.dumps(handed(run)["reply"])
         assert NOTE["what_happened"] in json.dumps(handed(run)["reply"])
-        assert NOTE["what_happened"] in briefing(run) and "Now in blue." in briefing(run)
+        assert NOTE["what_happened"] in briefing(run)
+        assert "Now in blue." in briefing(run)
 
 
 def test_a_message_right_after_the_specialists_run_leaves_the_note_with_the_orchestrator() -> None:
@@ -543,7 +590,8 @@ def test_a_specialist_whose_model_fails_closes_its_handover_as_failed(way: str) 
 
         assert kinds(run)[-1] == "failed"
         if way == "start":
-            assert handed(run)["status"] == "failed" and handed(run)["reply"]["verdict"] == "failed"
+            assert handed(run)["status"] == "failed"
+            assert handed(run)["reply"]["verdict"] == "failed"
         else:
             assert "failed" in tool_results(run, "call_subordinate")[0]
         seen = briefing(run) + json.dumps(ledger(run)) + json.dumps(run.log_rows()) + json.dumps(run.history())
@@ -570,14 +618,11 @@ def test_the_host_lists_the_plugin_and_the_orchestrator_reads_the_roster() -> No
     with start({"agent0": [response("Hello.")]}) as run:
         assert run.say("Hello") == "Hello."
 
-        listed = run.inside(
-            "from helpers import plugins\n"
-            "found = [p for p in plugins.get_enhanced_plugins_list(custom=True, builtin=False) if p.name == 'software_orchestrator']\n"
-            "config = plugins.get_plugin_config('software_orchestrator', agent=context.agent0)\n"
-            "result = {'found': [p.model_dump(mode='json') for p in found], 'config': config}"
-        )
+        listed = run.inside(LISTED)
         (plugin,) = listed["found"]
-        assert plugin["has_readme"] and plugin["has_license"] and plugin["has_execute_script"]
+        assert plugin["has_readme"]
+        assert plugin["has_license"]
+        assert plugin["has_execute_script"]
         for page, shown in (("main.html", "has_main_screen"), ("config.html", "has_config_screen")):
             assert plugin[shown] == (live.REPOSITORY / "webui" / page).is_file()
         assert listed["config"]["max_context_tokens"] == 3000
@@ -596,8 +641,7 @@ def test_without_an_active_project_the_folder_named_in_the_call_is_used(way: str
     with live.start({"agent0": [*steps, response("Fine.")], DESIGNER: [ACCEPT, done()]}) as run:
         assert run.say("Please build the hero") == "Fine."
 
-        lines = [line for path in (tmp_path / ".a0proj/handover/chains").glob("*.jsonl") for line in path.read_text().splitlines()]
-        assert [json.loads(line)["kind"] for line in lines][-2:] == ["done", "briefed"]
+        assert [event["kind"] for event in events_in(tmp_path / ".a0proj/handover")][-2:] == ["done", "briefed"]
         assert NOTE["what_happened"] in json.dumps(run.history())
 
 
@@ -677,3 +721,44 @@ def test_the_shipped_orchestrator_profile_hands_over_as_itself() -> None:
         assert "### handover_to_specialist" in run.requests[0].system
         assert {event["from"] for event in ledger(run) if event["kind"] == "prepared"} == {orchestrator}
         assert run.agents()[0]["profile"] == orchestrator
+
+
+def test_a_specialist_reads_on_request_what_its_package_left_out() -> None:
+    read = tool_call("request_full_history", reason="what did the person want", query="marzipan")
+    script = {
+        "agent0": [hand_over(start=True, include_recent_turns=0), response("The draft is ready.")],
+        DESIGNER: [read, done()],
+    }
+    with start(script) as run:
+        assert run.say("Please build the hero in marzipan") == "The draft is ready."
+
+        package, answered = (request.last for request in run.model.requests_of(DESIGNER))
+        assert "marzipan" not in package
+        assert "Please build the hero in marzipan" in answered
+        assert kinds(run) == ["prepared", "delivered", "accepted", "history_read", "done"]
+
+
+def test_the_loop_runs_in_the_web_ui_and_its_pages_know_the_chain() -> None:
+    project = {"title": "Demo", "description": "", "instructions": "", "color": "", "git_url": ""}
+    files = {"usr/projects/demo/.a0proj/project.json": json.dumps(project)}
+
+    def call(request: ChatRequest) -> dict[str, Any]:
+        return hand_over(project_root=str(ui.root / "usr/projects/demo"), start=True)
+
+    script = {"agent0": [call, response("The draft is ready.")], DESIGNER: [ACCEPT, done()]}
+    with live.start_web_ui(script, files=files) as ui:
+        answer = ui.api("message", {"text": "Please build the hero", "context": ""})
+
+        assert answer["message"] == "The draft is ready."
+        assert ui.model.faults == []
+        rows = [row["heading"] for row in ui.chat_json(answer["context"])["log"]["logs"] if row["agentno"] == 1]
+        assert rows
+        assert all(PERSONA in heading for heading in rows)
+
+        listed = ui.api("plugins_list", {"filter": {"custom": True}})["plugins"]
+        assert [plugin["display_name"] for plugin in listed] == ["Software Orchestrator"]
+        (chain,) = ui.api("plugins/software_orchestrator/audit", {"action": "chains"})["chains"]
+        assert DESIGNER in chain["agents"]
+        assert "max_context_tokens" in json.dumps(ui.api("plugins/software_orchestrator/settings", {"action": "view"}))
+        check_up = ui.api("plugins", {"action": "run_execute_script", "plugin_name": "software_orchestrator"})
+        assert check_up["exit_code"] == 0, check_up
