@@ -193,7 +193,8 @@ def package_parts(
     """The packet as parts in the order in which they stand.
 
     `head`, `foot` and `notices` are trusted text, blocks of lines and single lines. `artifact_status` tells by path how a file
-    is now compared with what was recorded. `title_chars` 0: decisions are not shortened. `earlier` are sections about the receiver's own earlier work, first to be cut.
+    is now compared with what was recorded. `title_chars` 0: decisions are not shortened. `earlier` are sections about
+    the receiver's own earlier work, first to be cut.
     """
     status = artifact_status or {}
     frame = identity_lines(packet) + head + "".join(f"Notice: {line}\n" for line in notices)
