@@ -11,7 +11,7 @@ from usr.plugins.software_orchestrator.helpers.render import Part, graphemes_up_
 
 Count = Callable[[str], int]
 MARK = "[cut here]"
-_AT_ONCE = 16_000  # characters
+_MOST_CHARS = 6  # of a token, in a usual text
 _SMALLEST_CUT = 24  # tokens; less of a text than this tells nothing
 
 
@@ -24,12 +24,16 @@ class Package:
     omitted: tuple[str, ...] = ()
 
 
-def whole(parts: Sequence[Part], count: Count) -> Package:
-    """Everything that was asked to travel; its tokens are the sum over blocks, which is the count of the joined text."""
+def whole(parts: Sequence[Part], count: Count, *, likely_tokens: int = 0) -> Package:
+    """Everything that was asked to travel, with the count of its text.
+
+    A text of about `likely_tokens` is counted at once, which is the cheapest; a longer one as the sum over its blocks, which
+    is the same and which fitting it needs anyway.
+    """
     blocks = [block for heading, part in _headed(parts) for block in (heading, part.full)]
     text = "".join(blocks)
-    # One count is the cheapest; what is much too long will be fitted, which needs the counts of its blocks anyway.
-    return Package(text, count(text) if len(text) <= _AT_ONCE else _sum(blocks, count))
+    at_once = len(text) <= likely_tokens * _MOST_CHARS
+    return Package(text, count(text) if at_once else _sum(blocks, count))
 
 
 def fit(parts: Sequence[Part], limit_tokens: int, count: Count, where: Callable[[str], str]) -> Package:

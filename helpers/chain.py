@@ -86,7 +86,8 @@ class Chain:
     """All handovers of one topic in one chat, oldest first.
 
     `stop` says why the chain stands still until the person writes, "" while it may go on; `stop_mark` is how many messages the
-    person had written by then. `declined` says the same of each declined field: how many when it was declined. `fresh_from` is the index of the first handover since the person last lifted a stop.
+    person had written by then. `declined` says the same of each declined field: how many when it was declined.
+    `fresh_from` is the index of the first handover since the person last lifted a stop.
     """
 
     id: str

@@ -295,7 +295,7 @@ def packaged(
         )
         return tuple(map(render.inert_part, found))
 
-    package = budget.whole(parts(render.TITLE_CHARS), counter.count)
+    package = budget.whole(parts(0), counter.count, likely_tokens=request.max_context_tokens)
     estimated = package.tokens
     if estimated > request.max_context_tokens and request.overflow == "fit":
         package = fitted(parts, request.max_context_tokens, counter.count)

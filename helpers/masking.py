@@ -10,6 +10,7 @@ import binascii
 import hashlib
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 _START = r"(?<![A-Za-z0-9])"  # not \b: a key may follow a Chinese character
@@ -31,7 +32,10 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("jwt", r"(?<![A-Za-z0-9_\-])eyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{4,}\.[A-Za-z0-9_\-]*"),
 )
 _SHAPES = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _KINDS), re.DOTALL)
-_LONG_NAME = r"pass(?:word|wd|phrase)|pwd|(?:api|secret|access|private|signing|encryption|auth)[_\-]?key|client[_\-]?secret|(?:access|auth|refresh|session|api|bot|id)[_\-]?token"
+_LONG_NAME = (
+    r"pass(?:word|wd|phrase)|pwd|(?:api|secret|access|private|signing|encryption|auth)[_\-]?key|client[_\-]?secret"
+    r"|(?:access|auth|refresh|session|api|bot|id)[_\-]?token"
+)
 _SHORT_NAME = "secret|token"  # words of prose too: only long values count
 _VALUE = r"[^\s\"',;<>&]"
 
@@ -120,10 +124,8 @@ def _told(match: re.Match[str]) -> str:
     data = match["data"].encode("utf-8", "surrogatepass")
     if match["base64"]:
         plain = data.rstrip(b"=").translate(bytes.maketrans(b"-_", b"+/"))
-        try:
+        with suppress(ValueError, binascii.Error):
             data = base64.b64decode(plain + b"=" * (-len(plain) % 4))
-        except (ValueError, binascii.Error):
-            pass
     return f"[{match['type'] or 'text/plain'}, {len(data):,} bytes, sha256 {hashlib.sha256(data).hexdigest()[:16]}]"
 
 

@@ -23,6 +23,7 @@ from usr.plugins.software_orchestrator.helpers.packet import (
 
 T = TypeVar("T")
 TITLE_CHARS = 80
+_NOT_ID = re.compile(r"[^\w.\-]")
 # Controls, line and paragraph separators, what changes the direction of text (CVE-2021-42574), what is invisible and spells
 # words (tag characters, but in the flags of England, Scotland and Wales), halves of characters; tab and line feed stay.
 _FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,8}\U000e007f"
@@ -51,7 +52,7 @@ class Part:
 
 def visible(text: str) -> str:
     """The text with line ends as "\\n" and unsafe characters shown as escapes such as \\u202e."""
-    if text.replace("\n", "").isprintable():
+    if text.isprintable() or text.replace("\n", "").isprintable():
         return text
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _UNSAFE.sub(lambda match: _escaped(match[0]), text)
@@ -80,7 +81,10 @@ def quote(text: str, label: str = "") -> str:
 
     `label` is trusted and stands before the first line; the others then are indented, so that none can pass for a label.
     """
-    first, *more = visible(text).split("\n")
+    shown = visible(text)
+    if "\n" not in shown:
+        return f"> {label}{shown}\n" if label or shown else ">\n"
+    first, *more = shown.split("\n")
     rest = (f"    {line}" if label and line else line for line in more)
     return "".join(f"> {line}\n" if line else ">\n" for line in (label + first, *rest))
 
@@ -170,7 +174,7 @@ def authority_lines(authority: Authority) -> str:
 
 
 def _id(identifier: str) -> str:
-    return re.sub(r"[^\w.\-]", "", identifier)[:40] or "d"
+    return identifier if identifier.isalnum() and len(identifier) <= 40 else _NOT_ID.sub("", identifier)[:40] or "d"
 
 
 # the package
@@ -189,7 +193,8 @@ def package_parts(
     """The packet as parts in the order in which they stand.
 
     `head`, `foot` and `notices` are trusted text, blocks of lines and single lines. `artifact_status` tells by path how a file
-    is now compared with what was recorded. `earlier` are sections about the receiver's own earlier work, first to be cut.
+    is now compared with what was recorded. `title_chars` 0: decisions are not shortened. `earlier` are sections about
+    the receiver's own earlier work, first to be cut.
     """
     status = artifact_status or {}
     frame = identity_lines(packet) + head + "".join(f"Notice: {line}\n" for line in notices)
@@ -249,7 +254,9 @@ def _list(section: str, items: Sequence[T], line: Callable[[T], str], *, rank: i
 def _decisions(decisions: Sequence[Decision], title_chars: int) -> Iterable[Part]:
     for decision in decisions:
         if decision.status == "active":
-            yield Part("Decisions", f"decision {_id(decision.id)}", decision_lines(decision), decision_title(decision, title_chars), 2)
+            full = decision_lines(decision)
+            short = decision_title(decision, title_chars) if title_chars else full
+            yield Part("Decisions", f"decision {_id(decision.id)}", full, short, 2)
     for decision in decisions:
         if decision.status != "active":
             label = f"{_id(decision.id)} v{decision.version} {decision.status}: "

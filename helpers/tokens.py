@@ -49,6 +49,10 @@ class TokenCounter:
         """Number of tokens; special tokens such as `<|endoftext|>` count as the plain text they are."""
         return self._cached(text) if len(text) <= _CACHED_CHARS else self._count(text)
 
+    def forget(self) -> None:
+        """Empty the cache, so that a benchmark measures counting."""
+        self._cached.cache_clear()
+
     def _count(self, text: str) -> int:
         return self._measure(text)
 
@@ -112,6 +116,12 @@ def counter() -> TokenCounter:
     if encoding is None:
         return estimate()
     return TokenCounter("cl100k_base", _bounded(lambda text: len(encoding.encode_ordinary(text))))
+
+
+def encoder() -> Callable[[str], list[int]] | None:
+    """The plain encoding of a text, for benchmarks to compare with; None where there is none."""
+    encoding = _encoding()
+    return encoding.encode_ordinary if encoding else None
 
 
 def estimate() -> TokenCounter:

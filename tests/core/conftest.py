@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+
 from usr.plugins.software_orchestrator.helpers import handover_protocol, handover_result, resources
 from usr.plugins.software_orchestrator.helpers.chain import fold
 from usr.plugins.software_orchestrator.helpers.chain_book import ChainBook, about

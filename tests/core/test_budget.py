@@ -6,6 +6,7 @@ import pytest
 import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from usr.plugins.software_orchestrator.helpers import budget, render
 from usr.plugins.software_orchestrator.helpers.errors import RequestError
 from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket
@@ -98,14 +99,19 @@ def test_what_is_missing_is_named_and_what_is_not_missing_is_not(fields, limit):
         return
     missing = {part.section for part in parts if part.full not in package.text}
     named = {line.partition(": ")[0] if ": do not" not in line else line[: line.index("again") + 5] for line in package.omitted}
-    assert missing <= {section for section in {part.section for part in parts} if any(line.startswith(section) for line in package.omitted)}
+    assert missing <= {
+        section for section in {part.section for part in parts} if any(line.startswith(section) for line in package.omitted)
+    }
     assert bool(package.omitted) == ("Not here for space" in package.text.splitlines()[-1])
     for name in named:
         assert any(part.section.startswith(name.split(":")[0]) for part in parts)
 
 
 @settings(max_examples=100)
-@given(st.lists(st.sampled_from(["好", "👨‍👩‍👧‍👦", "ที่", "e\u0301", "🇩🇪", "a", " ", "👍🏽"]), min_size=50, max_size=400).map("".join), st.integers(110, 300))
+@given(
+    st.lists(st.sampled_from(["好", "👨‍👩‍👧‍👦", "ที่", "e\u0301", "🇩🇪", "a", " ", "👍🏽"]), min_size=50, max_size=400).map("".join),
+    st.integers(110, 300),
+)
 def test_a_text_is_cut_between_whole_characters(text, limit):
     package = fitted(parts_of(summary="s" + text), limit)
     found = re.search(r"## Summary\n> (.*) \[cut here\]\n", package.text)
@@ -119,7 +125,10 @@ def test_a_text_is_cut_between_whole_characters(text, limit):
 
 
 def test_every_title_of_thirty_decisions_travels_and_the_rest_is_counted_and_pointed_to():
-    decisions = [{"id": f"d{n}", "text": f"Decision number {n} " + "with many words " * 20, "rationale": "because " * 50} for n in range(1, 31)]
+    decisions = [
+        {"id": f"d{n}", "text": f"Decision number {n} " + "with many words " * 20, "rationale": "because " * 50}
+        for n in range(1, 31)
+    ]
     package = fitted(parts_of(decisions=decisions), 3000)
     for n in range(1, 31):
         assert f"> d{n} v1" in package.text
@@ -181,5 +190,7 @@ def test_a_limit_is_used_well():
 
 def test_a_part_that_grew_the_list_of_what_is_missing_goes_out_again(real):
     for limit in range(150, 420, 3):
-        package = fitted(parts_of(recent_turns=[{"role": "user", "text": "word " * 60} for _ in range(12)], summary="s " * 40), limit)
+        package = fitted(
+            parts_of(recent_turns=[{"role": "user", "text": "word " * 60} for _ in range(12)], summary="s " * 40), limit
+        )
         assert real(package.text) <= package.tokens <= limit

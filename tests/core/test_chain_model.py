@@ -13,6 +13,7 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+
 from usr.plugins.software_orchestrator.helpers import briefing_file, paths
 from usr.plugins.software_orchestrator.helpers.chain import OPEN, fold
 from usr.plugins.software_orchestrator.helpers.errors import RefusedError
@@ -87,7 +88,12 @@ class Walk(RuleBasedStateMachine):
             return "nothing_new"
         return "supersede" if replaces else "new"
 
-    @rule(receiver=st.sampled_from(SPECIALISTS), summary=st.sampled_from("abc"), goal=st.sampled_from(["", "g"]), where=st.integers(0, 30))
+    @rule(
+        receiver=st.sampled_from(SPECIALISTS),
+        summary=st.sampled_from("abc"),
+        goal=st.sampled_from(["", "g"]),
+        where=st.integers(0, 30),
+    )
     def call(self, receiver, summary, goal, where):
         places = [None, *self.hops]
         inside = places[where % len(places)]
@@ -183,8 +189,12 @@ class Walk(RuleBasedStateMachine):
         chain = self.desk.chain()
         assert [item.state for item in chain.handovers] == [hop.state for hop in self.hops]
         assert bool(chain.stop) == self.stopped
-        assert {item.id for item in chain.open} == {hop.prepared.packet.identity.handover_id for hop in self.hops if hop.state in OPEN}
-        holder = max((hop for hop in self.hops if hop.state in OPEN), key=lambda hop: (len(hop.line()), self.hops.index(hop)), default=None)
+        assert {item.id for item in chain.open} == {
+            hop.prepared.packet.identity.handover_id for hop in self.hops if hop.state in OPEN
+        }
+        holder = max(
+            (hop for hop in self.hops if hop.state in OPEN), key=lambda hop: (len(hop.line()), self.hops.index(hop)), default=None
+        )
         assert (chain.holder and chain.holder.receiver) == (holder and holder.receiver)
 
     @invariant()
@@ -295,7 +305,9 @@ def test_a_chain_is_folded_the_same_from_any_prefix_and_its_rest(desk):
     events = desk.events()
     for cut in range(len(events) + 1):
         chain = fold(first.packet.identity.chain_id, events[:cut])
-        assert chain.newest is None or chain.newest in [item.packet for item in chain.handovers] + [item.returned for item in chain.handovers]
+        assert chain.newest is None or chain.newest in [item.packet for item in chain.handovers] + [
+            item.returned for item in chain.handovers
+        ]
 
 
 def test_events_of_another_installation_are_counted_and_change_nothing(desk):

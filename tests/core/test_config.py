@@ -1,6 +1,7 @@
 """Settings: layers over the defaults, and one clear error for a value that is none."""
 
 import pytest
+
 from usr.plugins.software_orchestrator.helpers import resources
 from usr.plugins.software_orchestrator.helpers.config import settings
 from usr.plugins.software_orchestrator.helpers.errors import SettingsError

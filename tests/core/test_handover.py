@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from usr.plugins.software_orchestrator.helpers import handover_protocol, handover_result, paths
 from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RecordError, RefusedError, RequestError
 from usr.plugins.software_orchestrator.helpers.packet import Turn
@@ -36,15 +37,25 @@ def states(prepared):
 
 
 def test_the_answer_has_the_keys_of_the_seed_at_their_places(desk):
-    answer = json.loads(handover_result.message(desk.call("frontend_designer", topic="Landing page hero", summary="A quote form.")))
+    answer = json.loads(
+        handover_result.message(desk.call("frontend_designer", topic="Landing page hero", summary="A quote form."))
+    )
     briefing = desk.root / ".a0proj/handover/frontend-designer-landing-page-hero-2026-06-05.md"
     assert (answer["status"], answer["persona_marker"]) == ("ok", "[frontend designer]")
-    package = {name: answer["package"][name] for name in ("specialist", "topic", "summary", "briefing_file", "max_context_tokens", "oversize_warning")}
+    package = {
+        name: answer["package"][name]
+        for name in ("specialist", "topic", "summary", "briefing_file", "max_context_tokens", "oversize_warning")
+    }
     assert package == {
         "specialist": "frontend_designer", "topic": "Landing page hero", "summary": "A quote form.", "briefing_file": str(briefing),
         "max_context_tokens": 3000, "oversize_warning": False,
     }  # fmt: skip
-    assert answer["briefing"] == {"path": str(briefing), "existed_before": False, "newly_created": True, "size_bytes": briefing.stat().st_size}
+    assert answer["briefing"] == {
+        "path": str(briefing),
+        "existed_before": False,
+        "newly_created": True,
+        "size_bytes": briefing.stat().st_size,
+    }
     assert answer["next_step"].startswith("Orchestrator: review the package, then call_subordinate(...)")
 
 
@@ -72,7 +83,11 @@ def test_every_specialist_can_be_reached(desk, profile):
 def test_the_snapshot_is_on_the_disk_before_the_briefing_is_touched(desk, monkeypatch):
     seen = []
     plan = handover_protocol.ChainBook.brief
-    monkeypatch.setattr(handover_protocol.ChainBook, "brief", lambda book, event: seen.append((kinds(desk), desk.briefings())) or plan(book, event))
+    monkeypatch.setattr(
+        handover_protocol.ChainBook,
+        "brief",
+        lambda book, event: seen.append((kinds(desk), desk.briefings())) or plan(book, event),
+    )
     desk.call()
     assert seen == [(["prepared"], "")]
 
@@ -121,7 +136,9 @@ def test_any_arguments_are_handed_over_or_refused_without_a_file(open_desk, argu
         assert desk.files() == []
     else:
         json.loads(handover_result.message(prepared).partition("\nWARNING")[0])
-        assert prepared.plan.package.tokens <= prepared.plan.request.max_context_tokens or prepared.plan.request.overflow == "whole"
+        assert (
+            prepared.plan.package.tokens <= prepared.plan.request.max_context_tokens or prepared.plan.request.overflow == "whole"
+        )
 
 
 # size
@@ -160,12 +177,18 @@ def test_whole_means_whole(desk):
 
 def test_only_the_newest_turns_travel_and_none_when_none_are_wanted(open_desk):
     turns = [f"user: number {n}" for n in range(20)]
-    assert [turn.text for turn in open_desk().call(recent_turns=turns).packet.recent_turns] == [f"number {n}" for n in range(15, 20)]
+    assert [turn.text for turn in open_desk().call(recent_turns=turns).packet.recent_turns] == [
+        f"number {n}" for n in range(15, 20)
+    ]
     assert open_desk().call(recent_turns=turns, include_recent_turns=0).packet.recent_turns == ()
 
 
 def test_a_call_without_turns_gets_those_of_the_chat_masked_and_whole(desk):
-    turns = (Turn(role="user", text=""), Turn(role="user", text=f"key {SECRET} \ud83c\udf78 \ud83c"), Turn(role="assistant", text="data:image/png;base64," + "QUJD" * 500))
+    turns = (
+        Turn(role="user", text=""),
+        Turn(role="user", text=f"key {SECRET} \ud83c\udf78 \ud83c"),
+        Turn(role="assistant", text="data:image/png;base64," + "QUJD" * 500),
+    )
     prepared = desk.call(caller=replace(desk.caller, turns=lambda count: turns))
     assert [turn.text for turn in prepared.packet.recent_turns][0] == "key [REDACTED:openai_key] 🍸 \ufffd"
     assert prepared.packet.recent_turns[1].text.startswith("[image/png, 1,500 bytes, sha256 ")
@@ -275,7 +298,10 @@ def test_what_the_person_wrote_while_the_specialist_worked_lifts_a_decline_too(d
 def test_a_decline_and_its_lift_in_one_call_stay_declined(desk):
     desk.person_writes("my VAT id is DE123")
     desk.call("requirements_analyst", summary="x")
-    both = [{"field": "vat_id", "status": "declined"}, {"field": "vat_id", "value": "DE123", "status": "answered", "verbatim": "my VAT id is DE123"}]
+    both = [
+        {"field": "vat_id", "status": "declined"},
+        {"field": "vat_id", "value": "DE123", "status": "answered", "verbatim": "my VAT id is DE123"},
+    ]
     assert states(desk.call("solution_architect", state=both))["vat_id"][0] == "declined"
 
 
@@ -290,12 +316,21 @@ def test_a_superseded_call_loses_nothing_it_said(desk):
 def test_what_is_said_for_one_hop_only_is_not_inherited(desk):
     desk.call(summary="s", next_action="n", user_state="u", handover_reason="r", return_condition="c", recent_turns=["user: t"])
     packet = desk.call("hacker", goal="g").packet
-    assert (packet.summary, packet.next_action, packet.user_state, packet.handover_reason, packet.recent_turns) == ("", "", "", "", ())
+    assert (packet.summary, packet.next_action, packet.user_state, packet.handover_reason, packet.recent_turns) == (
+        "",
+        "",
+        "",
+        "",
+        (),
+    )
     assert packet.return_condition == desk.settings.default_return_condition
 
 
 def test_a_summary_that_tells_the_last_turns_makes_them_travel_once(desk):
-    prepared = desk.call(summary="user: I want a form with three fields\nWe agreed.", recent_turns=["user: I want a form with three fields", "assistant: Good."])
+    prepared = desk.call(
+        summary="user: I want a form with three fields\nWe agreed.",
+        recent_turns=["user: I want a form with three fields", "assistant: Good."],
+    )
     assert prepared.plan.package.text.count("three fields") == 1
 
 
@@ -310,7 +345,10 @@ def test_artifacts_are_recorded_as_they_are(desk):
 def test_authority_narrows_with_every_handover_and_the_widening_is_recorded(desk):
     first = desk.call("solution_architect", authority=["read"])
     desk.deliver(first)
-    inner = desk.raw({"specialist_profile": "implementation_engineer", "topic": "x", "summary": "s", "authority": ["read", "write"]}, desk.inside(first))
+    inner = desk.raw(
+        {"specialist_profile": "implementation_engineer", "topic": "x", "summary": "s", "authority": ["read", "write"]},
+        desk.inside(first),
+    )
     assert inner.packet.authority.granted == ("read",)
     assert any("write" in text for text in inner.plan.warnings)
     assert [event.data["asked"] for event in desk.events() if event.kind == "refused"] == [["write"]]
@@ -319,7 +357,10 @@ def test_authority_narrows_with_every_handover_and_the_widening_is_recorded(desk
 def test_a_denied_right_never_becomes_freedom(desk):
     first = desk.call("solution_architect", authority={"granted": ["read"], "denied": ["read"]})
     desk.deliver(first)
-    inner = desk.raw({"specialist_profile": "implementation_engineer", "topic": "x", "summary": "s", "authority": ["write"]}, desk.inside(first))
+    inner = desk.raw(
+        {"specialist_profile": "implementation_engineer", "topic": "x", "summary": "s", "authority": ["write"]},
+        desk.inside(first),
+    )
     assert "write" not in inner.packet.authority.granted
     assert inner.packet.authority.granted
 
@@ -363,7 +404,9 @@ def test_the_same_words_from_another_place_are_another_handover(desk):
     first = desk.call("solution_architect", summary="s")
     desk.call("implementation_engineer", summary="part")
     desk.deliver(first)
-    inner = desk.raw({"specialist_profile": "implementation_engineer", "topic": "Quote form", "summary": "part"}, desk.inside(first))
+    inner = desk.raw(
+        {"specialist_profile": "implementation_engineer", "topic": "Quote form", "summary": "part"}, desk.inside(first)
+    )
     assert not inner.repeated
     assert inner.packet.identity.parent == first.packet.identity.handover_id
 
@@ -427,9 +470,16 @@ def nested(desk, *profiles):
 def test_a_nested_handover_stays_in_the_chain_the_project_and_the_topic_of_its_own(desk, tmp_path):
     first = desk.call("solution_architect")
     desk.deliver(first)
-    inner = desk.raw({"specialist_profile": "codebase_explorer", "topic": "else", "project_root": str(tmp_path), "summary": "s"}, desk.inside(first))
+    inner = desk.raw(
+        {"specialist_profile": "codebase_explorer", "topic": "else", "project_root": str(tmp_path), "summary": "s"},
+        desk.inside(first),
+    )
     identity = inner.packet.identity
-    assert (identity.chain_id, identity.depth, identity.parent) == (first.packet.identity.chain_id, 1, first.packet.identity.handover_id)
+    assert (identity.chain_id, identity.depth, identity.parent) == (
+        first.packet.identity.chain_id,
+        1,
+        first.packet.identity.handover_id,
+    )
     assert inner.packet.topic == "Quote form"
     assert list(tmp_path.iterdir()) == []
 
@@ -478,7 +528,9 @@ def test_superseded_handovers_do_not_count_as_hops(open_desk):
 def test_the_same_goal_inside_itself_is_refused_naming_the_hop_that_had_it(desk):
     first = desk.call("solution_architect", goal="Build the form")
     desk.deliver(first)
-    error = refusal(desk.raw, {"specialist_profile": "implementation_engineer", "topic": "x", "goal": " build the FORM "}, desk.inside(first))
+    error = refusal(
+        desk.raw, {"specialist_profile": "implementation_engineer", "topic": "x", "goal": " build the FORM "}, desk.inside(first)
+    )
     assert "hop 1 (a0_software_orchestrator > solution_architect)" in str(error)
 
 
@@ -532,7 +584,12 @@ def test_who_does_not_work_in_a_handover_cannot_hand_it_on(desk):
 def test_nothing_of_a_closed_handover_is_handed_over(desk, kind):
     first = desk.call("solution_architect")
     desk.returns(first, kind)
-    assert refusal(desk.raw, {"specialist_profile": "implementation_engineer", "topic": "x", "summary": "s"}, desk.inside(first)).code == "nothing_open"
+    assert (
+        refusal(
+            desk.raw, {"specialist_profile": "implementation_engineer", "topic": "x", "summary": "s"}, desk.inside(first)
+        ).code
+        == "nothing_open"
+    )
 
 
 def test_an_unknown_handover_as_the_place_of_work_is_refused_and_leaves_nothing(desk):
@@ -591,7 +648,10 @@ def test_a_folder_with_line_ends_in_its_name_forges_nothing(open_desk, tmp_path)
 # files
 
 
-@pytest.mark.parametrize("topic", ["../../etc/cron.d/x", "..\\..\\x", "CON", "nul.txt", "a:b", "x" * 300, "a\0b", "🚀🔥", "数据库迁移", "C++ build", "-", "."])
+@pytest.mark.parametrize(
+    "topic",
+    ["../../etc/cron.d/x", "..\\..\\x", "CON", "nul.txt", "a:b", "x" * 300, "a\0b", "🚀🔥", "数据库迁移", "C++ build", "-", "."],
+)
 def test_any_topic_stays_inside_the_folder_and_is_the_same_file_twice(desk, topic):
     first = desk.call("hacker", topic=topic, summary="one")
     second = desk.call("hacker", topic=topic, summary="two")
@@ -704,7 +764,11 @@ def test_a_packet_of_a_newer_schema_is_refused_clearly(desk, monkeypatch):
 
 
 @settings(max_examples=20)
-@given(st.lists(st.tuples(st.sampled_from(["hacker", "solution_architect"]), st.sampled_from(["a", "b", "c"]), st.booleans()), max_size=6))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["hacker", "solution_architect"]), st.sampled_from(["a", "b", "c"]), st.booleans()), max_size=6
+    )
+)
 def test_the_briefing_has_one_entry_for_each_handover_and_hand_back(open_desk, calls):
     desk = open_desk()
     entries = 0
@@ -723,6 +787,8 @@ def test_the_briefing_has_one_entry_for_each_handover_and_hand_back(open_desk, c
 
 
 def test_a_project_folder_without_a_handover_is_left_as_it_is_by_a_preview(desk):
-    found = handover_protocol.preview({"specialist_profile": "hacker", "topic": "t", "project_root": str(desk.root)}, desk.caller, desk.settings, desk.ports)
+    found = handover_protocol.preview(
+        {"specialist_profile": "hacker", "topic": "t", "project_root": str(desk.root)}, desk.caller, desk.settings, desk.ports
+    )
     assert Path(found.briefing.path).name == "hacker-t-2026-06-05.md"
     assert desk.files() == []

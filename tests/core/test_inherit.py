@@ -5,8 +5,18 @@ import types
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from usr.plugins.software_orchestrator.helpers import inherit
-from usr.plugins.software_orchestrator.helpers.inherit import Evidence, blank, bounded, merge_decisions, merge_state, narrowed, said, told_once
+from usr.plugins.software_orchestrator.helpers.inherit import (
+    Evidence,
+    blank,
+    bounded,
+    merge_decisions,
+    merge_state,
+    narrowed,
+    said,
+    told_once,
+)
 from usr.plugins.software_orchestrator.helpers.packet import Artifact, Authority, OpenQuestion, RejectedPath, StateField, Turn
 
 nobody = Evidence()
@@ -34,10 +44,15 @@ def test_a_declined_field_is_still_declined_after_three_hops():
     assert (fields["vat_id"].status, fields["vat_id"].hop, fields["vat_id"].owner) == ("declined", 1, "agent1")
 
 
-@pytest.mark.parametrize("value", ["", "  ", None, [], {}, "DE123", 7, {"status": "volunteered", "value": "DE123"}, {"status": "skipped_not_triggered"}])
+@pytest.mark.parametrize(
+    "value",
+    ["", "  ", None, [], {}, "DE123", 7, {"status": "volunteered", "value": "DE123"}, {"status": "skipped_not_triggered"}],
+)
 def test_nothing_a_model_sends_lifts_a_decline_and_the_warning_says_who_declined_and_when(value):
     evidence = Evidence(when=lambda hop: "2026-06-05T14:03:00Z")
-    fields, warnings, lifts = state_after({"vat_id": DECLINED}, {"vat_id": value if isinstance(value, dict) and value else {"value": value}}, evidence=evidence)
+    fields, warnings, lifts = state_after(
+        {"vat_id": DECLINED}, {"vat_id": value if isinstance(value, dict) and value else {"value": value}}, evidence=evidence
+    )
     assert fields["vat_id"].status == "declined"
     assert not lifts
     assert all(part in warnings[0] for part in ("vat_id", "agent1", "hop 1", "2026-06-05T14:03:00Z"))
@@ -59,7 +74,16 @@ def test_words_the_person_did_not_write_do_not_lift_a_decline(messages):
     assert fields["vat_id"].status == "declined"
 
 
-@pytest.mark.parametrize(("words", "message", "proof"), [("ok", "ok", True), ("ok", "look at this", False), ("", "anything", False), (" ", " ", False), ("yes, DE1", "well: yes, DE1", True)])
+@pytest.mark.parametrize(
+    ("words", "message", "proof"),
+    [
+        ("ok", "ok", True),
+        ("ok", "look at this", False),
+        ("", "anything", False),
+        (" ", " ", False),
+        ("yes, DE1", "well: yes, DE1", True),
+    ],
+)
 def test_very_few_words_prove_something_only_as_a_whole_message(words, message, proof):
     assert said(words, (message,)) is proof
 
@@ -86,7 +110,10 @@ def test_a_volunteered_value_reaches_the_owner_as_given():
     assert (fields["phone"].status, fields["phone"].value, fields["phone"].verbatim) == ("volunteered", "123", "call me at 123")
 
 
-@pytest.mark.parametrize(("value", "is_blank"), [(0, False), (False, False), ("", True), (" ", True), (None, True), ([], True), ({}, True), ([0], False)])
+@pytest.mark.parametrize(
+    ("value", "is_blank"),
+    [(0, False), (False, False), ("", True), (" ", True), (None, True), ([], True), ({}, True), ([0], False)],
+)
 def test_zero_and_no_are_values(value, is_blank):
     assert blank(value) is is_blank
 
@@ -94,7 +121,10 @@ def test_zero_and_no_are_values(value, is_blank):
 names = st.sampled_from(["a", "b", "c"])
 values = st.sampled_from(["", None, 0, "x", False, [], {"k": 1}])
 statuses = st.sampled_from(["answered", "volunteered", "declined", "skipped_not_triggered", "skipped_section_omitted"])
-says = st.dictionaries(names, st.fixed_dictionaries({"value": values, "status": statuses, "verbatim": st.sampled_from(["", "I do not want to tell"])}))
+says = st.dictionaries(
+    names,
+    st.fixed_dictionaries({"value": values, "status": statuses, "verbatim": st.sampled_from(["", "I do not want to tell"])}),
+)
 
 
 @settings(max_examples=200)
@@ -103,7 +133,9 @@ def test_a_decline_survives_any_sequence_of_hops(hops):
     declined: set[str] = set()
     fields = ()
     for hop, said_now in enumerate(hops, 1):
-        fields, _, lifts = merge_state(fields, [{"field": name, **item} for name, item in said_now.items()], owner="x", hop=hop, evidence=nobody)
+        fields, _, lifts = merge_state(
+            fields, [{"field": name, **item} for name, item in said_now.items()], owner="x", hop=hop, evidence=nobody
+        )
         declined |= {name for name, item in said_now.items() if item["status"] == "declined"}
         assert not lifts
         assert declined == {item.field for item in fields if item.status == "declined"}
@@ -114,7 +146,9 @@ def test_a_decline_survives_any_sequence_of_hops(hops):
 def test_a_value_once_given_never_becomes_blank(hops):
     fields, given_once = (), set()
     for hop, said_now in enumerate(hops, 1):
-        fields, _, _ = merge_state(fields, [{"field": name, **item} for name, item in said_now.items()], owner="x", hop=hop, evidence=nobody)
+        fields, _, _ = merge_state(
+            fields, [{"field": name, **item} for name, item in said_now.items()], owner="x", hop=hop, evidence=nobody
+        )
         given_once |= {item.field for item in fields if item.status in ("answered", "volunteered")}
         assert given_once <= {item.field for item in fields if item.status == "declined" or not blank(item.value)}
 
@@ -125,7 +159,9 @@ def test_a_value_once_given_never_becomes_blank(hops):
 def decided(*hops):
     decisions, warnings = (), ()
     for hop, items in enumerate(hops, 1):
-        decisions, warnings = merge_decisions(decisions, [{"text": item} if isinstance(item, str) else item for item in items], f"agent{hop}")
+        decisions, warnings = merge_decisions(
+            decisions, [{"text": item} if isinstance(item, str) else item for item in items], f"agent{hop}"
+        )
     return decisions, warnings
 
 
@@ -166,14 +202,26 @@ def test_a_superseded_decision_that_is_only_repeated_is_not_revived():
 
 
 def test_a_superseded_decision_can_be_taken_up_again_in_words():
-    decisions, _ = decided(["Use Postgres"], [{"text": "Use SQLite", "supersedes": "d1"}], [{"text": "Use Postgres", "supersedes": "d2"}])
+    decisions, _ = decided(
+        ["Use Postgres"], [{"text": "Use SQLite", "supersedes": "d1"}], [{"text": "Use Postgres", "supersedes": "d2"}]
+    )
     assert shape(decisions) == [("d1", 1, "superseded"), ("d2", 1, "superseded"), ("d3", 1, "active")]
 
 
-@pytest.mark.parametrize("again", [{"id": "d1", "text": "Use HTML"}, {"id": "d1", "text": "Use HTML", "version": 1}, {"text": "Use HTML", "version": "v0"}, "Use HTML"])
+@pytest.mark.parametrize(
+    "again",
+    [
+        {"id": "d1", "text": "Use HTML"},
+        {"id": "d1", "text": "Use HTML", "version": 1},
+        {"text": "Use HTML", "version": "v0"},
+        "Use HTML",
+    ],
+)
 def test_rationale_and_evidence_are_never_lost_by_repeating_a_decision(again):
     decisions, _ = decided([{"text": "Use HTML", "rationale": "no tooling", "evidence": ("survey",), "version": 2}], [again])
-    assert [(item.version, item.rationale, item.evidence, item.status) for item in decisions] == [(2, "no tooling", ("survey",), "active")]
+    assert [(item.version, item.rationale, item.evidence, item.status) for item in decisions] == [
+        (2, "no tooling", ("survey",), "active")
+    ]
 
 
 def test_a_rejected_decision_stays_rejected_when_it_is_repeated():
@@ -209,7 +257,9 @@ def test_no_decision_is_ever_dropped_and_each_id_is_active_at_most_once(hops):
 
 
 def given_(**fields):
-    empty = dict.fromkeys(("state", "decisions", "artifacts", "rejected_paths", "open_questions", "flags", "sections_done", "notes"), ())
+    empty = dict.fromkeys(
+        ("state", "decisions", "artifacts", "rejected_paths", "open_questions", "flags", "sections_done", "notes"), ()
+    )
     return types.SimpleNamespace(**{**empty, "stopped_at": "", "goal": "", "acceptance_criteria": (), **fields})
 
 
@@ -222,23 +272,36 @@ def test_rejected_paths_are_added_and_a_reason_is_not_lost_by_repeating():
 def test_an_answered_or_declined_question_is_gone_and_others_stay():
     questions = (OpenQuestion(id="q1", text="VAT?", field="vat_id"), OpenQuestion(id="q2", text="Logo?"))
     state = (StateField(field="vat_id", status="declined"),)
-    assert [item.id for item in inherit.merge_questions(questions, ({"text": "logo?"}, {"text": "Colour?"}), state)] == ["q2", "q3"]
+    assert [item.id for item in inherit.merge_questions(questions, ({"text": "logo?"}, {"text": "Colour?"}), state)] == [
+        "q2",
+        "q3",
+    ]
 
 
 def test_an_artifact_named_again_is_recorded_as_it_is_now():
-    found = inherit.merge_artifacts((Artifact(path="a.css", kind="style", sha256="1" * 64, size=1),), ({"path": "a.css"},), lambda path: ("2" * 64, 2))
+    found = inherit.merge_artifacts(
+        (Artifact(path="a.css", kind="style", sha256="1" * 64, size=1),), ({"path": "a.css"},), lambda path: ("2" * 64, 2)
+    )
     assert found == (Artifact(path="a.css", kind="style", sha256="2" * 64, size=2),)
 
 
 def test_turns_that_the_summary_tells_travel_once():
-    turns = (Turn(role="user", text="ok"), Turn(role="user", text="I want a quote form with three fields"), Turn(role="assistant", text="Fine."))
+    turns = (
+        Turn(role="user", text="ok"),
+        Turn(role="user", text="I want a quote form with three fields"),
+        Turn(role="assistant", text="Fine."),
+    )
     kept, told = told_once(turns, "Start.\nuser: I want a quote form  with three fields\nok")
     assert ([turn.text for turn in kept], told) == (["Fine."], 2)
 
 
 def test_the_same_turn_twice_in_a_row_travels_once():
     turn = Turn(role="user", text="hello")
-    assert told_once((turn, turn, Turn(role="assistant", text="hello"), turn), "")[0] == (turn, Turn(role="assistant", text="hello"), turn)
+    assert told_once((turn, turn, Turn(role="assistant", text="hello"), turn), "")[0] == (
+        turn,
+        Turn(role="assistant", text="hello"),
+        turn,
+    )
 
 
 # authority
@@ -266,7 +329,11 @@ authorities = st.builds(lambda granted, denied: Authority(granted=tuple(granted)
 
 
 @settings(max_examples=400)
-@given(authorities, st.none() | st.fixed_dictionaries({"granted": rights, "denied": rights}), st.sampled_from(["read", "write", "deploy", "else"]))
+@given(
+    authorities,
+    st.none() | st.fixed_dictionaries({"granted": rights, "denied": rights}),
+    st.sampled_from(["read", "write", "deploy", "else"]),
+)
 def test_nobody_ever_gives_more_than_it_has(giver, asked, what):
     found, _ = narrowed(giver, asked)
     assert may(giver, what) or not may(found, what)

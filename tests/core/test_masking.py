@@ -5,6 +5,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from usr.plugins.software_orchestrator.helpers.masking import clean, map_text, redact, safe, without_files
 
 A = "Ab3" * 14
@@ -19,7 +20,9 @@ SECRETS = {
 
 
 @pytest.mark.parametrize(("kind", "secret"), SECRETS.items(), ids=SECRETS)
-@pytest.mark.parametrize("frame", ["{}", "key {} here", '"{}"', "`{}`", "KEY={}\n", "({})", "a\n{}\nb", "https://x.org/?k={}&y=1", "数据{}。"])
+@pytest.mark.parametrize(
+    "frame", ["{}", "key {} here", '"{}"', "`{}`", "KEY={}\n", "({})", "a\n{}\nb", "https://x.org/?k={}&y=1", "数据{}。"]
+)
 def test_a_key_is_masked_wherever_it_stands(kind, secret, frame):
     found = redact(frame.format(secret))
     assert secret not in found

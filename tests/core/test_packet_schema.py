@@ -7,6 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from pydantic import BaseModel, ValidationError
+
 from usr.plugins.software_orchestrator.helpers import briefing_file, packet, render, resources
 from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket, schema
 from usr.plugins.software_orchestrator.helpers.tokens import counter
@@ -43,7 +44,11 @@ def rendered_entry(of):
 
 
 def models():
-    return [found for found in vars(packet).values() if isinstance(found, type) and issubclass(found, BaseModel) and found.__module__ == packet.__name__]
+    return [
+        found
+        for found in vars(packet).values()
+        if isinstance(found, type) and issubclass(found, BaseModel) and found.__module__ == packet.__name__
+    ]
 
 
 def test_the_published_schema_is_current():
@@ -78,7 +83,19 @@ def test_every_field_is_explained_on_the_page(model):
     assert not missing
 
 
-@pytest.mark.parametrize("status", ["answered", "declined", "volunteered", "skipped_not_triggered", "skipped_section_omitted", "active", "superseded", "rejected"])
+@pytest.mark.parametrize(
+    "status",
+    [
+        "answered",
+        "declined",
+        "volunteered",
+        "skipped_not_triggered",
+        "skipped_section_omitted",
+        "active",
+        "superseded",
+        "rejected",
+    ],
+)
 def test_every_status_is_explained_on_the_page(status):
     assert f"`{status}`" in PAGE
 

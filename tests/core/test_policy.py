@@ -1,6 +1,7 @@
 """The rules by themselves: what they refuse, in which words, and what they let through."""
 
 import pytest
+
 from usr.plugins.software_orchestrator.helpers import policy
 from usr.plugins.software_orchestrator.helpers.chain import CLOSED, NEXT, OPEN, Chain, Handover
 from usr.plugins.software_orchestrator.helpers.errors import RefusedError
@@ -9,7 +10,9 @@ from usr.plugins.software_orchestrator.helpers.policy import Sender
 from usr.plugins.software_orchestrator.helpers.roster import Specialist
 
 
-def handover(number, receiver, *, sender="a0_software_orchestrator", parent="", now="done", continues="", fingerprint="f", **fields):
+def handover(
+    number, receiver, *, sender="a0_software_orchestrator", parent="", now="done", continues="", fingerprint="f", **fields
+):
     identity = {
         "handover_id": f"ho-{number:016x}", "chain_id": "c", "hop": number, "parent": parent, "depth": 0, "sender": sender, "receiver": receiver,
         "created_at": "2026-06-05T14:03:00.000000Z", "schema": 1,
@@ -96,9 +99,26 @@ def test_after_a_resume_the_visited_specialists_are_forgotten(settings):
     policy.check_leg(chain, settings.roster, fix, settings.roster.find("quality_reviewer"), ())
 
 
-@pytest.mark.parametrize(("name", "filled"), [("goal", True), ("summary", False), ("state.a", True), ("b", True), ("c", False), ("state.d", False), ("authority", False), ("nothing", False), ("decisions", False)])
+@pytest.mark.parametrize(
+    ("name", "filled"),
+    [
+        ("goal", True),
+        ("summary", False),
+        ("state.a", True),
+        ("b", True),
+        ("c", False),
+        ("state.d", False),
+        ("authority", False),
+        ("nothing", False),
+        ("decisions", False),
+    ],
+)
 def test_a_required_field_is_filled_by_a_value_or_a_decline(name, filled):
-    state = [{"field": "a", "value": 0}, {"field": "b", "status": "declined"}, {"field": "c", "status": "skipped_section_omitted"}]
+    state = [
+        {"field": "a", "value": 0},
+        {"field": "b", "status": "declined"},
+        {"field": "c", "status": "skipped_section_omitted"},
+    ]
     packet = handover(1, "x", goal="g", state=state).packet
     assert policy.missing_fields(packet, (name,)) == (() if filled else (name,))
 

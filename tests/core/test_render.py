@@ -6,6 +6,7 @@ import pytest
 import regex
 from hypothesis import given
 from hypothesis import strategies as st
+
 from usr.plugins.software_orchestrator.helpers import briefing_file, render
 from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket
 from usr.plugins.software_orchestrator.helpers.render import (
@@ -129,7 +130,10 @@ def test_unsafe_characters_are_shown_escaped_and_others_stay(text, shown):
     assert visible(text) == shown
 
 
-@pytest.mark.parametrize("text", ["{{ include './plugin.yaml' }}", "{{attachments}}", "`" * 10, "~" * 10, "a\\nb", "<|endoftext|>", "§§include(/etc/passwd)"])
+@pytest.mark.parametrize(
+    "text",
+    ["{{ include './plugin.yaml' }}", "{{attachments}}", "`" * 10, "~" * 10, "a\\nb", "<|endoftext|>", "§§include(/etc/passwd)"],
+)
 def test_what_looks_like_a_template_or_a_fence_arrives_whole(text):
     assert text in package(text)[0]
     assert text in entry(text)

@@ -6,6 +6,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RequestError
 from usr.plugins.software_orchestrator.helpers.masking import redact
 from usr.plugins.software_orchestrator.helpers.request import ARGUMENTS, parse
@@ -58,7 +59,9 @@ def refused(settings):
         ("max_context_tokens", True, "max_context_tokens must be positive", "limit_not_positive"),
         ("max_context_tokens", "lots", "max_context_tokens must be positive", "limit_not_positive"),
         ("max_context_tokens", 10**12, "max_context_tokens must be positive", "limit_not_positive"),
-        pytest.param("max_context_tokens", 10**5000, "max_context_tokens must be positive", "limit_not_positive", id="a huge number"),
+        pytest.param(
+            "max_context_tokens", 10**5000, "max_context_tokens must be positive", "limit_not_positive", id="a huge number"
+        ),
         ("max_context_tokens", 2999.5, "max_context_tokens must be positive", "limit_not_positive"),
         ("max_context_tokens", math.nan, "max_context_tokens must be positive", "limit_not_positive"),
         ("max_context_tokens", math.inf, "max_context_tokens must be positive", "limit_not_positive"),
@@ -171,7 +174,9 @@ def test_a_limit_that_is_not_given_is_the_default(understood, settings, value):
     assert understood(max_context_tokens=value).max_context_tokens == settings.max_context_tokens
 
 
-@pytest.mark.parametrize(("value", "number"), [(0, 0), ("0", 0), ("zero", 0), ("five", 5), ("12", 12), (None, 5), (3.0, 3), ("4 turns", 4)])
+@pytest.mark.parametrize(
+    ("value", "number"), [(0, 0), ("0", 0), ("zero", 0), ("five", 5), ("12", 12), (None, 5), (3.0, 3), ("4 turns", 4)]
+)
 def test_a_number_of_turns_is_understood_and_zero_is_allowed(understood, value, number):
     assert understood(include_recent_turns=value).include_recent_turns == number
 
@@ -181,7 +186,9 @@ def test_a_number_of_turns_that_is_none_is_an_error(refused, value):
     assert "include_recent_turns must be a whole number" in str(refused({**NEEDED, "include_recent_turns": value}))
 
 
-@pytest.mark.parametrize(("value", "meant"), [(True, True), ("true", True), ("Yes", True), (1, True), ("false", False), (0, False), (None, False)])
+@pytest.mark.parametrize(
+    ("value", "meant"), [(True, True), ("true", True), ("Yes", True), (1, True), ("false", False), (0, False), (None, False)]
+)
 def test_a_switch_is_understood(understood, value, meant):
     assert understood(start=value).start is meant
 
@@ -202,7 +209,9 @@ def test_decisions_are_understood_in_every_form(understood, value):
     assert [item["text"] for item in understood(decisions=value).decisions] == ["Use HTML", "No build step"]
 
 
-@pytest.mark.parametrize("value", [["a.css", "b.css"], "a.css, b.css", "a.css; b.css", "a.css\nb.css", [{"file": "a.css"}, {"path": "b.css"}]])
+@pytest.mark.parametrize(
+    "value", [["a.css", "b.css"], "a.css, b.css", "a.css; b.css", "a.css\nb.css", [{"file": "a.css"}, {"path": "b.css"}]]
+)
 def test_artifacts_are_understood_in_every_form(understood, value):
     assert [item["path"] for item in understood(artifacts=value).artifacts] == ["a.css", "b.css"]
 
@@ -232,7 +241,9 @@ def test_turns_are_understood_in_every_form(understood, value):
     ]
 
 
-@pytest.mark.parametrize("empty", ["", "  ", None, [], {}, {"role": "user"}, {"role": "user", "content": ""}, {"role": "user", "content": []}])
+@pytest.mark.parametrize(
+    "empty", ["", "  ", None, [], {}, {"role": "user"}, {"role": "user", "content": ""}, {"role": "user", "content": []}]
+)
 def test_empty_turns_are_left_out(understood, empty):
     assert [turn.text for turn in understood(recent_turns=["user: one", empty, "user: two"]).recent_turns] == ["one", "two"]
 
@@ -279,14 +290,23 @@ def test_the_status_of_the_seed_with_a_dash_is_understood(understood):
     assert found["status"] == "skipped_not_triggered"
 
 
-@pytest.mark.parametrize("value", ["{'a': ...}", "{'a': b'x'}", "{'a': {1: 2}}", "{'a': {3, 1}}", "{'a': 1j}", "{'a': (1, 2)}", '{"a": NaN}', '{"a": 1e999}'])
+@pytest.mark.parametrize(
+    "value",
+    ["{'a': ...}", "{'a': b'x'}", "{'a': {1: 2}}", "{'a': {3, 1}}", "{'a': 1j}", "{'a': (1, 2)}", '{"a": NaN}', '{"a": 1e999}'],
+)
 def test_a_value_that_is_no_json_becomes_json(understood, value):
     (found,) = understood(state=value).state
     assert canonical(found["value"])
 
 
 @pytest.mark.parametrize(
-    "value", ["ho-0123456789abcdef", "it answers ho-0123456789abcdef", {"id": "ho-0123456789abcdef", "vat": 5}, {"ho-0123456789abcdef": {"vat": 5}}]
+    "value",
+    [
+        "ho-0123456789abcdef",
+        "it answers ho-0123456789abcdef",
+        {"id": "ho-0123456789abcdef", "vat": 5},
+        {"ho-0123456789abcdef": {"vat": 5}},
+    ],
 )
 def test_the_id_that_is_answered_is_found_and_the_fields_beside_it(understood, value):
     request = understood(answers=value)
@@ -306,7 +326,10 @@ def test_halves_of_a_character_become_one(understood):
 def test_a_lone_half_becomes_the_replacement_character_with_a_warning(understood):
     request = understood(summary="a \ud83c b", decisions=[{"text": "x\udf78"}])
     assert request.summary == "a \ufffd b"
-    assert [name for name in ("summary", "decisions") if any(name in text for text in request.warnings)] == ["summary", "decisions"]
+    assert [name for name in ("summary", "decisions") if any(name in text for text in request.warnings)] == [
+        "summary",
+        "decisions",
+    ]
 
 
 def test_an_unknown_argument_is_ignored_with_a_warning_that_offers_the_nearest(understood):
@@ -328,7 +351,9 @@ def test_a_data_uri_becomes_its_type_size_and_hash(understood):
 
 
 @pytest.mark.parametrize("value", ["{{}}", "{[]: 1}", "[[]", "{", "[...]", "{'a': ...}", "[1, 2", "{1}", "[" * 5000 + "]" * 5000])
-@pytest.mark.parametrize("name", ["decisions", "artifacts", "notes", "recent_turns", "flags", "answers", "authority", "sections_done"])
+@pytest.mark.parametrize(
+    "name", ["decisions", "artifacts", "notes", "recent_turns", "flags", "answers", "authority", "sections_done"]
+)
 def test_what_only_looks_like_json_never_raises_anything_but_a_refusal(settings, name, value):
     try:
         parse({**NEEDED, name: value}, settings, mask=redact)
@@ -386,11 +411,26 @@ def test_any_json_as_text_is_read_like_the_json_itself(settings, name, value):
             return error.code
         return getattr(request, name)
 
-    if name in ("decisions", "artifacts", "rejected_paths", "open_questions", "flags", "notes", "acceptance_criteria", "state", "recent_turns"):
+    if name in (
+        "decisions",
+        "artifacts",
+        "rejected_paths",
+        "open_questions",
+        "flags",
+        "notes",
+        "acceptance_criteria",
+        "state",
+        "recent_turns",
+    ):
         assert outcome(text) == outcome(value)
 
 
-@given(st.sampled_from(["solution_architect", "hacker", "frontend_designer"]), st.sampled_from([" ", "-", "_", "  "]), st.booleans(), st.sampled_from(['"{}"', "[{}]", " {}\n", "`{}`", "({})", "{}."]))
+@given(
+    st.sampled_from(["solution_architect", "hacker", "frontend_designer"]),
+    st.sampled_from([" ", "-", "_", "  "]),
+    st.booleans(),
+    st.sampled_from(['"{}"', "[{}]", " {}\n", "`{}`", "({})", "{}."]),
+)
 def test_every_spelling_means_the_same_profile(name, gap, upper, frame):
     spelt = name.replace("_", gap)
     assert normal(frame.format(spelt.upper() if upper else spelt)) == name

