@@ -7,6 +7,7 @@ looking for the functions, never by comparing versions.
 from __future__ import annotations
 
 import dataclasses
+import html
 import json
 import re
 from collections.abc import Iterator
@@ -422,12 +423,12 @@ def pass_on_message(agent: Agent, above: Agent) -> None:
 
 
 def call_person(agent: Agent, heading: str, content: str) -> None:
-    """A row and a notification: the person is needed."""
+    """A row and a notification: the person is needed. The host shows notifications as HTML: escaped."""
     root_context(agent).log.log(type="warning", heading=heading, content=content)
     notification.NotificationManager.send_notification(
         type=notification.NotificationType.WARNING,
         priority=notification.NotificationPriority.HIGH,
-        message=content,
+        message=html.escape(content),
         title=heading,
         display_time=20,
         group=KEY,

@@ -52,7 +52,8 @@ def drawn(chat: Browser, row: dict) -> dict[str, str]:
     """The lines of a drawn row, and its title."""
     return chat.run(
         "return row(arguments[0]).then(({result}) => ({title: result.element.querySelector('.step-title').textContent,"
-        " ...Object.fromEntries([...result.element.querySelectorAll('dt')].map(e => [e.textContent, e.nextSibling.textContent]))}))",
+        " ...Object.fromEntries([...result.element.querySelectorAll('dt')]"
+        ".map(e => [e.textContent, e.nextSibling.textContent]))}))",
         row,
     )
 

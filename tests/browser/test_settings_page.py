@@ -39,7 +39,8 @@ def test_every_setting_has_a_control_with_its_default_and_its_explanation(browse
     open_page(browser, site)
     shown = browser.run(
         "return Object.fromEntries([...document.querySelectorAll('.field')].map(f => {"
-        " const c = f.querySelector('input, select, textarea'); return [f.dataset.key, c.type === 'checkbox' ? c.checked : c.value] }))"
+        " const c = f.querySelector('input, select, textarea');"
+        " return [f.dataset.key, c.type === 'checkbox' ? c.checked : c.value] }))"
     )
     assert set(shown) == set(default_settings())
     assert yaml.safe_load(shown.pop("roster")) == default_settings()["roster"]

@@ -155,3 +155,12 @@ def test_settings_that_cannot_be_saved_are_refused_with_the_reason(host):
 @pytest.mark.parametrize("scope", NO_SCOPES)
 def test_settings_of_a_scope_that_is_none_are_refused(host, scope):
     assert asked(host, "view", "settings", **scope)[0] == 400
+
+
+def test_the_pages_are_answered_in_a_host_that_lacks_packages(tmp_path):
+    tree = assemble(tmp_path / "a0")
+    with tree.enter(without=("slugify", "filelock", "rich", "tiktoken")) as bare:
+        bare.project("shop")
+        assert asked(bare, "chains")[0] == 200
+        assert asked(bare, "view", "settings")[1]["problem"] == ""
+        assert bare.swallowed == []
