@@ -395,3 +395,31 @@ def test_two_chats_at_once_have_their_own_depth_and_hops(any_host):
         host.wait(chat)
     assert sorted((e["hop"], e["depth"]) for e in of_kind(folder, "prepared")) == [(1, 0), (1, 0)]
     assert len({e["chain"] for e in of_kind(folder, "done")}) == 2
+
+
+@pytest.mark.parametrize("reply", ["handover_reply", "response"])
+def test_a_disk_that_is_full_from_the_middle_on_ends_no_chat_and_the_superior_reads_what_was_said(any_host, monkeypatch, reply):
+    host = any_host
+    folder = host.project("acme")
+
+    def fill(agent):
+        from usr.plugins.software_orchestrator.helpers import state_store
+        from usr.plugins.software_orchestrator.helpers.errors import RecordError
+
+        def full(*_, **__):
+            raise RecordError("failed to append briefing file: no space left on device")
+
+        monkeypatch.setattr(state_store.Ledger, "append", full)
+        return done() if reply == "handover_reply" else None
+
+    last = respond("Hero drafted, but the disk is full.")
+    host.script({"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [fill, last]})
+    assert host.say("Please build the hero") == "ok"
+    assert "Hero drafted, but the disk is full." in str(host.tool_results("handover_to_specialist")[-1])
+    assert "no space left" in str([row["content"] for row in host.rows(type="warning")]) + str(host.contents())
+    assert persona_is_gone(host)
+    assert states(folder) == {"frontend_designer": "delivered"}
+    monkeypatch.undo()
+    host.script({"agent0": [respond("well")]})
+    host.say("What stands?")
+    assert states(folder) == {"frontend_designer": "cancelled"}
