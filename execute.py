@@ -21,18 +21,18 @@ def make_importable(root: Path = ROOT) -> None:
         parent = module
 
 
-def run(arguments: list[str]) -> int:
+def main() -> int:
     make_importable()
     try:
-        from usr.plugins.software_orchestrator.helpers.command_line import main
+        from usr.plugins.software_orchestrator.helpers import command_line
     except ModuleNotFoundError as error:
         print(
             f"ERROR: the package {error.name} is missing; {sys.executable} -m pip install -r {ROOT / 'requirements.txt'}",
             file=sys.stderr,
         )
         return 1
-    return main(arguments)
+    return command_line.main(sys.argv[1:])
 
 
 if __name__ == "__main__":
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(main())

@@ -98,7 +98,8 @@ def bring(packages: list[str]) -> tuple[str, str]:
         return "success", f"Ready: installed {names}. A new container image does not have them: run execute.py once then."
     return "warning", (
         f"Could not install {', '.join(still)}: {_reason(lines, pip.returncode)} Handovers that need them say so. When the"
-        f" package index can be reached, run execute.py on the Plugins page, or: {sys.executable} -m pip install {' '.join(still)}"
+        f" package index can be reached, run execute.py on the Plugins page, or:"
+        f" {sys.executable} -m pip install {' '.join(still)}"
     )
 
 

@@ -16,7 +16,8 @@ from typing import Any
 from usr.plugins.software_orchestrator.helpers import audit, chain_view
 from usr.plugins.software_orchestrator.helpers import metrics as measuring
 from usr.plugins.software_orchestrator.helpers import verify as verifying
-from usr.plugins.software_orchestrator.helpers.chain_view import Json
+from usr.plugins.software_orchestrator.helpers.chain import Chain
+from usr.plugins.software_orchestrator.helpers.chain_view import Json, Story
 from usr.plugins.software_orchestrator.helpers.errors import RecordError, RequestError
 from usr.plugins.software_orchestrator.helpers.metrics import Measure, Metrics, Sla
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
@@ -37,7 +38,7 @@ def audit_text(
     folders, earliest = audit.projects(directory), since_time(since)
     if chain:
         return _one_chain(folders, chain, key, write, as_json)
-    found = (summary for folder in folders for summary in audit.chains(folder, key, earliest))
+    found = (summary for folder in folders for summary in _chains(folder, key, earliest))
     if as_json:
         return _stream(write, "chains", found, lambda item: bool(item["error"]))
     summaries = list(found) if console else found
@@ -50,6 +51,21 @@ def audit_text(
             write("  ".join(filter(None, _chain_cells(summary, len(folders) > 1))))
     write(f"{_counted(count, 'chain')} in {_counted(len(folders), 'project')}" + (f" since {since}" if since else ""))
     return code
+
+
+def _chains(folder: HandoverFolder, key: bytes, since: str) -> Iterator[Json]:
+    """The folder's chains, or one summary that says why its ledgers cannot be listed."""
+    try:
+        yield from audit.chains(folder, key, since)
+    except RecordError as error:
+        yield chain_view.summary(Story(Chain(""), (), error=error.message), project=str(folder.root))
+
+
+def _stories(folder: HandoverFolder, key: bytes) -> Iterator[Story]:
+    try:
+        yield from audit.stories(folder, key)
+    except RecordError as error:
+        yield Story(Chain(""), (), error=error.message)
 
 
 def since_time(since: str) -> str:
@@ -225,7 +241,7 @@ def _progress(console: Console, label: str) -> Iterator[Progress]:
 def metrics_text(directory: Path, key: bytes, sla: Sla, write: Write, *, as_json: bool = False, console: Console = None) -> int:
     """Every measure with its n; 1 when chains could not be read."""
     folders = audit.projects(directory)
-    found = measuring.of_stories((told for folder in folders for told in audit.stories(folder, key)), sla)
+    found = measuring.of_stories((told for folder in folders for told in _stories(folder, key)), sla)
     if as_json:
         write(json.dumps(found.to_json(), ensure_ascii=False, indent=2))
     elif console:

@@ -94,7 +94,7 @@ def projects(asked: Mapping[str, Any], records: Records) -> Json:
 
 
 def chains(asked: Mapping[str, Any], records: Records) -> Json:
-    """{chains: [ChainSummary without its handovers, but with `agents` and `ids`], unreadable: [{project, error}]}, newest first."""
+    """{chains: [ChainSummary, `agents` and `ids` in place of its handovers], unreadable: [{project, error}]}; newest first."""
     opened, unreadable = records.folders(asked.get("project"))
     found = [chain for project, folder in opened for chain in _chains_of(project, folder, records.key)]
     return {"chains": sorted(found, key=lambda chain: chain["updated"], reverse=True), "unreadable": unreadable}
@@ -153,12 +153,12 @@ def verify(asked: Mapping[str, Any], records: Records) -> Json:
     wanted: set[str] | None = None
     unreadable: list[Json] = []
     if asked.get("chain"):
-        project, folder = records.holding(asked.get("project"), asked["chain"])
+        _, folder = records.holding(asked.get("project"), asked["chain"])
         folders, wanted = [folder], _files_of(folder, asked["chain"], records.key)
     else:
         opened, unreadable = records.folders(asked.get("project"))
         folders = [folder for _, folder in opened if folder.path.is_dir()]
-    results = [item for item in verify_records(folders, records.key) if wanted is None or item.file in wanted]
+    results = [item for item in verify_records(folders, records.key) if wanted is None or Path(item.file).name in wanted]
     findings = [_unopened(item) for item in unreadable]
     findings += sorted((_finding(result, at) for result in results for at in range(len(result.findings))), key=_faults_first)
     return {
@@ -201,7 +201,7 @@ def _unopened(item: Json) -> Json:
 
 
 def _faults_first(finding: Json) -> bool:
-    return finding["level"] != "fault"
+    return bool(finding["level"] != "fault")
 
 
 def _named(project: Project) -> Json:

@@ -11,6 +11,7 @@ from usr.plugins.software_orchestrator.helpers.render import Part, graphemes_up_
 
 Count = Callable[[str], int]
 MARK = "[cut here]"
+_AT_ONCE = 16_000  # characters
 _SMALLEST_CUT = 24  # tokens; less of a text than this tells nothing
 
 
@@ -26,7 +27,9 @@ class Package:
 def whole(parts: Sequence[Part], count: Count) -> Package:
     """Everything that was asked to travel; its tokens are the sum over blocks, which is the count of the joined text."""
     blocks = [block for heading, part in _headed(parts) for block in (heading, part.full)]
-    return Package("".join(blocks), _sum(blocks, count))
+    text = "".join(blocks)
+    # One count is the cheapest; what is much too long will be fitted, which needs the counts of its blocks anyway.
+    return Package(text, count(text) if len(text) <= _AT_ONCE else _sum(blocks, count))
 
 
 def fit(parts: Sequence[Part], limit_tokens: int, count: Count, where: Callable[[str], str]) -> Package:

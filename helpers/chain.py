@@ -64,6 +64,11 @@ class Handover:
         return self.returned or self.packet
 
     @property
+    def known(self) -> HandoverPacket:
+        """What its receiver knows since: what came back, with the summary that it was given (another's may have been merged)."""
+        return self.latest.model_copy(update={"summary": self.packet.summary})
+
+    @property
     def note(self) -> Mapping[str, Any]:
         """The newest hand-back note, {} when it never came back."""
         return next((event.data["note"] for event in reversed(self.events) if event.data.get("note")), {})

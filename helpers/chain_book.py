@@ -28,6 +28,7 @@ class ChainBook:
         self.ledger = ledger_of(folder, chain_id, ports)
         self._chain_id = chain_id
         self._events = list(readable(self.ledger))
+        self._folded: tuple[int, Chain] = (0, Chain(chain_id))
 
     @property
     def exists(self) -> bool:
@@ -35,7 +36,9 @@ class ChainBook:
 
     @property
     def chain(self) -> Chain:
-        return fold(self._chain_id, self._events)
+        if self._folded[0] != len(self._events):
+            self._folded = (len(self._events), fold(self._chain_id, self._events))
+        return self._folded[1]
 
     def write(self, *drafts: Draft) -> tuple[Event, ...]:
         """Append events; they are on the disk when this returns."""

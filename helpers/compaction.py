@@ -42,6 +42,7 @@ _SHORT_THOUGHTS: Final = 40
 _SAME_CHARS: Final = 80
 # Tokens a stored character in the figures of marks; fixed, so that a mark stays the same from one request to the next.
 _WEIGHT: Final = 0.33
+_LARGE_LIMIT: Final = 5_000
 # A mark that now names another range may be longer than it was.
 _MARK_SLACK: Final = 12
 
@@ -58,7 +59,7 @@ class CountCache:
     `keep` is the number of texts remembered; the oldest are forgotten. `counted` is how many texts were really counted.
     """
 
-    def __init__(self, counter: Counts, keep: int = 50_000) -> None:
+    def __init__(self, counter: Counts, keep: int = 32_768) -> None:
         self._counter, self._keep = counter, keep
         self._known: dict[tuple[int, int], int] = {}
         self.counted = 0
@@ -485,14 +486,15 @@ class _Fill:
     def _might_all_fit(self) -> bool:
         """Texts of ordinary length by their size; a few big ones are read, for they may be blobs that are told in a line."""
         sizes = self.index.sizes[self.first - 1 : self.last]
-        total = sum(sizes)
-        if total > 60 * self.limit:
+        # No prose or code has 8 characters a token; of small limits one message of white space may be most.
+        total, most = sum(sizes), (8 if self.limit >= _LARGE_LIMIT else 60) * self.limit
+        if total > most:
             self._blobs = True
             big = [at for at, size in enumerate(sizes) if size > self.limit]
-            if len(big) > 50 or total - sum([sizes[at] for at in big]) > 60 * self.limit:
+            if len(big) > 50 or total - sum([sizes[at] for at in big]) > most:
                 return False
             total += sum([len(self.message(self.first + at).text) - sizes[at] for at in big])
-        return total <= 60 * self.limit
+        return total <= most
 
     def last_drop(self, among: Sequence[int]) -> None:
         """Counts the real marks, then lets cut turns (of `among`, when given) grow until the limit is filled to `FILL`."""

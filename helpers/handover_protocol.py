@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,13 @@ from usr.plugins.software_orchestrator.helpers.chain_book import (
     without_turns,
 )
 from usr.plugins.software_orchestrator.helpers.config import Settings
-from usr.plugins.software_orchestrator.helpers.errors import HandoverError, MemoryRuleError, RecordError, RefusedError, RequestError
+from usr.plugins.software_orchestrator.helpers.errors import (
+    HandoverError,
+    MemoryRuleError,
+    RecordError,
+    RefusedError,
+    RequestError,
+)
 from usr.plugins.software_orchestrator.helpers.event import draft
 from usr.plugins.software_orchestrator.helpers.masking import safe
 from usr.plugins.software_orchestrator.helpers.packet import Authority, HandoverPacket, Identity, Turn
@@ -87,10 +93,11 @@ def prepare_request(request: HandoverRequest, caller: Caller, settings: Settings
     """`prepare` for arguments that are understood already."""
     folder, chain_id = place(request, caller, ports)
     try:
-        rehearse(request, caller, peek(folder, chain_id, ports), settings, folder, ports)
+        rehearsed = rehearse(request, caller, peek(folder, chain_id, ports), settings, folder, ports)
         with opened(HandoverFolder.open(str(folder.root), create=True), chain_id, settings, ports) as book:
             resume(book, caller)
-            found = plan(request, caller, book.chain, settings, folder, ports)
+            first = rehearsed if not book.chain.handovers else None
+            found = first or plan(request, caller, book.chain, settings, folder, ports)
             return again(book, found) if isinstance(found, Prepared) else record(book, found, caller)
     except (RefusedError, RequestError) as error:
         try:
@@ -130,10 +137,9 @@ def place(request: HandoverRequest, caller: Caller, ports: Ports) -> tuple[Hando
 
 def rehearse(
     request: HandoverRequest, caller: Caller, chain: Chain, settings: Settings, folder: HandoverFolder, ports: Ports
-) -> None:
-    """Plan on a chain that has no ledger yet, so that a refusal comes before any folder or file is made."""
-    if not chain.handovers:
-        plan(request, caller, chain, settings, folder, ports)
+) -> Plan | Prepared | None:
+    """The plan on a chain that holds no handover yet, so that a refusal comes before any folder or file is made."""
+    return None if chain.handovers else plan(request, caller, chain, settings, folder, ports)
 
 
 def plan(
@@ -254,7 +260,7 @@ def giver(chain: Chain, sender: Sender, caller: Caller, specialist: Specialist) 
 def check_packet(packet: HandoverPacket, specialist: Specialist, caller: Caller, chain: Chain, settings: Settings) -> None:
     """Before responsibility may move: something new, and all that the receiver insists on. Raises RefusedError."""
     newest = chain.newest_to(specialist.profile)
-    news = inherit.news(packet, newest.latest) if newest else ("first",)
+    news = inherit.news(packet, newest.known) if newest else ("first",)
     if last := chain.find(caller.continues):
         policy.check_leg(chain, settings.roster, last, specialist, news)
     else:
@@ -404,7 +410,7 @@ def earlier_work(chain: Chain, packet: HandoverPacket) -> tuple[tuple[str, str],
     told = "\n".join(f"{name}: {text}" for name, text in last.note.items() if isinstance(text, str))
     return (
         (f"Your earlier hand-back (hop {last.hop}, {last.state})", told),
-        ("New since then", ", ".join(inherit.news(packet, last.latest))),
+        ("New since then", ", ".join(inherit.news(packet, last.known))),
     )
 
 
@@ -420,7 +426,8 @@ def advice(packet: HandoverPacket, settings: Settings, ports: Ports) -> tuple[st
     found = []
     if not (packet.goal or packet.summary or packet.decisions):
         found.append("cold handover: no goal, summary or decisions; the specialist will have to ask")
-    if (tokens := ports.counter().count(packet.summary)) > settings.summary_warning_tokens:
+    most = len(packet.summary.encode())  # of tokens: none is less than a byte
+    if most > settings.summary_warning_tokens < (tokens := ports.counter().count(packet.summary)):
         found.append(
             f"the summary has {tokens} tokens, {settings.summary_warning_tokens} are recommended: put what must survive into fields"
         )
@@ -434,12 +441,10 @@ def briefing_path(folder: HandoverFolder, packet: HandoverPacket) -> Path:
 
 def fingerprint(request: HandoverRequest) -> str:
     """What makes two calls the same: sha256 of the understood arguments without `NOT_IN_FINGERPRINT`."""
-    given = {name: value for name, value in asdict(request).items() if name not in NOT_IN_FINGERPRINT}
-    return hashlib.sha256(canonical({**given, "recent_turns": _plain(request.recent_turns)}).encode()).hexdigest()
-
-
-def _plain(turns: tuple[Turn, ...] | None) -> list[list[str]] | None:
-    return None if turns is None else [[turn.role, turn.text] for turn in turns]
+    given = {item.name: getattr(request, item.name) for item in fields(request) if item.name not in NOT_IN_FINGERPRINT}
+    newest = request.recent_turns[-1:] if request.recent_turns else ()  # how many travel is a limit
+    given["recent_turns"] = [[turn.role, turn.text] for turn in newest]
+    return hashlib.sha256(canonical(given).encode()).hexdigest()
 
 
 def facts(folder: HandoverFolder, path: str) -> tuple[str, int | None]:

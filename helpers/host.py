@@ -54,9 +54,7 @@ def answered(text: str, *, ends: bool = False) -> HandoverResponse:
 def refused(error: HandoverError, more: str = "") -> HandoverResponse:
     """A refusal as a Response: never an exception, and marked for the model and for programs."""
     text = f"{error}; {more}" if more else str(error)
-    return HandoverResponse(
-        message=text, break_loop=False, additional={"error": True, "error_code": error.code}, error=True
-    )
+    return HandoverResponse(message=text, break_loop=False, additional={"error": True, "error_code": error.code}, error=True)
 
 
 # who calls
@@ -175,7 +173,9 @@ def ports_of(agent: Agent) -> Ports:
         try:
             return redact(manager.mask_values(text))
         except Exception as error:
-            raise RecordError(f"failed to append briefing file: secrets cannot be masked ({type(error).__name__})", "see the host's secrets") from error
+            raise RecordError(
+                f"failed to append briefing file: secrets cannot be masked ({type(error).__name__})", "see the host's secrets"
+            ) from error
 
     return local_ports(mask)
 
@@ -235,7 +235,9 @@ def refuse_unknown_profile(agent: Agent, profile: str) -> None:
     known = subagents.get_available_agents_dict(projects.get_context_project_name(root_context(agent)))
     if profile not in known:
         raise RefusedError(
-            f"Agent Zero has no profile {profile}", f"install it under usr/agents, or use one of: {', '.join(sorted(known))}", "start_failed"
+            f"Agent Zero has no profile {profile}",
+            f"install it under usr/agents, or use one of: {', '.join(sorted(known))}",
+            "start_failed",
         )
 
 

@@ -208,14 +208,22 @@ async def run_leg(at: Desk, tool: Any, prepared: Prepared) -> Answer:
     try:
         return await came_back(at, identity.handover_id, said)
     except HandoverError as error:
-        summary = {"verdict": "done", "implicit": True, "handover_id": identity.handover_id, "what_happened": said, "not_recorded": str(error)}
+        summary = {
+            "verdict": "done",
+            "implicit": True,
+            "handover_id": identity.handover_id,
+            "what_happened": said,
+            "not_recorded": str(error),
+        }
         return Answer(said, ends=True, note=f"{said}\nNot recorded: {error}\n", summary=summary)
 
 
 async def came_back(at: Desk, identifier: str, said: str) -> Answer:
     """What the handover came to; one that is still open when its run is over ends as done, with what was said."""
     found = await asyncio.to_thread(reply_protocol.outcome_of, identifier, *at.rest)
-    return found or await asyncio.to_thread(reply_protocol.close, identifier, "done", "", *at.rest, said=said)
+    if found is None:
+        found = await asyncio.to_thread(reply_protocol.close, identifier, "done", "", *at.rest, said=said)
+    return found
 
 
 async def fail(at: Desk, prepared: Prepared, why_: str) -> Answer:
@@ -228,7 +236,13 @@ async def fail(at: Desk, prepared: Prepared, why_: str) -> Answer:
 def announce(at: Desk, delivery: Delivery) -> None:
     """The one line on who has the task now, and why."""
     packet = delivery.handover.packet
-    why_ = packet.handover_reason or packet.next_action or packet.goal or packet.summary or f"{packet.identity.sender} handed it over"
+    why_ = (
+        packet.handover_reason
+        or packet.next_action
+        or packet.goal
+        or packet.summary
+        or f"{packet.identity.sender} handed it over"
+    )
     host.tell(at.agent, f"{delivery.title} has the task now: {packet.topic}", why_)
 
 
@@ -312,7 +326,8 @@ def person_wrote(context: Any, message: Any) -> None:
     host.person_wrote(context, message.message)
     for agent in _holders(context):
         with said_once(agent):
-            if agent.context is not context and reply_protocol.held_by(host.binding(agent)["handover_id"], *desk(agent).rest).is_open:
+            at = desk(agent)
+            if agent.context is not context and reply_protocol.held_by(at.caller.inside, *at.rest).is_open:
                 host.redress(agent)
                 host.tell(agent, f"{agent.agent_name} holds the task now", f"It works in its own chat, {agent.context.id}.")
 
@@ -391,7 +406,7 @@ async def route(agent: Any, args: dict[str, Any]) -> None:
         args.pop("context_id", None)
 
 
-def repairable(error: HandoverError) -> Exception:
+def repairable(error: HandoverError) -> Any:
     """The refusal as the host's exception that the model reads; the host expands braces in its text (HOST fact 15)."""
     return host.RepairableException(render.inert(str(error)))
 
@@ -403,14 +418,15 @@ def stash(agent: Any, handover_id: str, delivery: Delivery) -> None:
 def incoming(agent: Any, data: dict[str, Any]) -> None:
     """A message for an agent: a reference in a superior's is expanded and binds the agent; the person's word interrupts it."""
     above = host.superior(agent)
-    args, kwargs = list(data.get("args") or ()), dict(data.get("kwargs") or {})
+    args: list[Any] = list(data.get("args") or ())
+    kwargs: dict[str, Any] = dict(data.get("kwargs") or {})
     if above is None:
-        return
+        return  # a root chat: the person speaks
     spoken = kwargs.get("intervention", args[2] if len(args) > 2 else False)
     if spoken:
         agent.data[host.STATE] = SPOKEN_TO
         return
-    message = kwargs.get("message", args[1] if len(args) > 1 else None)
+    message: Any = kwargs.get("message", args[1] if len(args) > 1 else None)
     try:
         found = host.reference_in(getattr(message, "message", ""))
         if found is None:
@@ -508,7 +524,10 @@ def tell_back(at: Desk, answer: Answer) -> None:
     if answer.stops:
         host.call_person(agent, "A specialist needs you", f"{agent.agent_name}: {answer.stops}")
     above = host.superior(agent)
-    follows = f"it asks for {answer.hand_to}" if answer.hand_to else f"{holder_name(above, at.settings)} has the task now" if above else "it is with you now"
+    if answer.hand_to:
+        follows = f"it asks for {answer.hand_to}"
+    else:
+        follows = f"{holder_name(above, at.settings)} has the task now" if above else "it is with you now"
     told = answer.summary.get("what_happened") or answer.summary.get("reason") or ", ".join(answer.summary.get("missing", ()))
     host.tell(agent, f"{agent.agent_name} handed back ({verdict}); {follows}", str(told))
 
@@ -538,10 +557,10 @@ async def unread(agent: Any) -> list[str]:
     for below, identifier in host.holders_below(agent):
         at = desk(below)
         found = await asyncio.to_thread(reply_protocol.held_by, identifier, *at.rest)
-        if found.state not in UNREAD:
+        answer = await asyncio.to_thread(reply_protocol.outcome_of, identifier, *at.rest) if found.state in UNREAD else None
+        if answer is None:
             continue
         host.redress(below)
-        answer = await asyncio.to_thread(reply_protocol.outcome_of, identifier, *at.rest)
         notes.append(await handed_back(at, answer))
         tell_back(at, answer)
         host.release(below)
@@ -552,21 +571,24 @@ async def offers(agent: Any) -> str:
     """After a restart or a stop: what this agent prepared and nobody started, what is open or stopped; "" when nothing is."""
     if host.binding(agent) is None and host.superior(agent) is not None:
         return ""
+    text = ""
     with said_once(agent):
         at = desk(agent)
         for note in await unread(agent):
             agent.hist_add_tool_result("handover_to_specialist", note)
         gone = await asyncio.to_thread(sweep, at)
         lost = [f"Cancelled: {identifier}, its specialist is gone; hand over again what is still wanted" for identifier in gone]
-        return "\n".join((*lost, *await asyncio.to_thread(standing, at)))
-    return ""
+        text += "\n".join((*lost, *await asyncio.to_thread(standing, at)))
+    return text
 
 
-async def offers_again(agent: Any) -> str:
-    """The same later in the run: what was started since is not offered any more."""
+async def offers_again(agent: Any, extras: dict[str, Any]) -> None:
+    """The same later in the run, where something was offered: what was started since is not offered any more."""
+    if not extras.pop(OFFERS, ""):
+        return
     with said_once(agent):
-        return "\n".join(await asyncio.to_thread(standing, desk(agent)))
-    return ""
+        if lines := await asyncio.to_thread(standing, desk(agent)):
+            extras[OFFERS] = "\n".join(lines)
 
 
 def standing(at: Desk) -> list[str]:

@@ -72,16 +72,23 @@ _AROUND: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("credential", _assigned(_SHORT_NAME, 16)),
 )
 # Cheap tests that decide whether the patterns above can match at all.
-_HINT = re.compile(
-    r"-----BEGIN|sk-|[rs]k_|gh[pousr]_|github_pat_|glpat-|AKIA|ASIA|AIza|xox|hf_|npm_|eyJ|://|(?i:authorization|bearer|pass|pwd|key|token|secret)"
-)
+_HINTS = ("-----BEGIN", "sk-", "sk_", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "AKIA", "ASIA", "AIza", "xox", "hf_", "npm_", "eyJ", "://")
+_WORD_HINTS = ("authorization", "bearer", "pass", "pwd", "key", "token", "secret")
+
+
+def _may_hold_a_secret(text: str) -> bool:
+    if any(hint in text for hint in _HINTS):
+        return True
+    lower = text.lower()
+    return any(hint in lower for hint in _WORD_HINTS)
+
 
 Mask = Callable[[str], str]
 
 
 def redact(text: str) -> str:
     """The text with credentials replaced by `[REDACTED:<kind>]`; idempotent."""
-    if not _HINT.search(text):
+    if not _may_hold_a_secret(text):
         return text
     text = _SHAPES.sub(lambda match: f"[REDACTED:{match.lastgroup}]", text)
     for kind, pattern in _AROUND:

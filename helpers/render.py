@@ -51,6 +51,8 @@ class Part:
 
 def visible(text: str) -> str:
     """The text with line ends as "\\n" and unsafe characters shown as escapes such as \\u202e."""
+    if text.replace("\n", "").isprintable():
+        return text
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _UNSAFE.sub(lambda match: _escaped(match[0]), text)
 

@@ -76,7 +76,7 @@ def deliver(handover_id: str, caller: Caller, settings: Settings, ports: Ports, 
     """The package as it is true now: artifacts compared, rendered again within its limit, recorded with its hash.
 
     What the sender said `beside` the reference is quoted at the end, within the same limit.
-    Raises RefusedError (unknown_reference) for a handover that is unknown, closed or another chat's, (stopped) on a stopped chain.
+    Raises RefusedError: unknown_reference for a handover that is unknown, closed or another chat's; stopped on a stopped chain.
     """
     with holding(handover_id, caller, settings, ports) as (book, handover):
         resume(book, caller)
@@ -85,7 +85,9 @@ def deliver(handover_id: str, caller: Caller, settings: Settings, ports: Ports, 
         status = artifact_status(book.folder, packet)
         added = beside_block(beside, ports)
         room = ports.counter().count(added) if added else 0
-        package = package_of(handover, book.chain, book.folder, settings, ports, status, briefing_notices(book, packet), reserve=room)
+        package = package_of(
+            handover, book.chain, book.folder, settings, ports, status, briefing_notices(book, packet), reserve=room
+        )
         text = package.text + added
         book.write(
             about(
@@ -207,7 +209,9 @@ def reply(args: Mapping[Any, Any], caller: Caller, settings: Settings, ports: Po
     with holding(caller.inside, caller, settings, ports) as (book, handover):
         if not handover.is_open:
             if handover.state in ("prepared", "superseded"):
-                raise RefusedError(f"handover {handover.id} is {handover.state}, not open", "answer with response", "nothing_open")
+                raise RefusedError(
+                    f"handover {handover.id} is {handover.state}, not open", "answer with response", "nothing_open"
+                )
             book.write(about(handover.packet, "reopened", why="the specialist answered again"))
         if request.verdict == "accept":
             return accept(book, handover)
@@ -227,9 +231,13 @@ def all_held(request: ReplyRequest, handover: Handover) -> Mapping[str, str]:
 
     Who asks again for what it was reminded of means something else, and is heard.
     """
-    reminded = {name for event in handover.events if event.kind == "clarify" for name in event.data.get("already_held", ())}
     found = {name: held(handover.packet, name) for name in request.missing}
-    return found if all(found.values()) and not reminded.intersection(found) else {}
+    return found if all(found.values()) and not reminded_of(handover).intersection(found) else {}
+
+
+def reminded_of(handover: Handover) -> set[str]:
+    """What the specialist asked for and was told that its package answers."""
+    return {name for event in handover.events if event.kind == "clarify" for name in event.data.get("already_held", ())}
 
 
 def remind(book: ChainBook, handover: Handover, given: Mapping[str, str]) -> Answer:
@@ -248,7 +256,9 @@ def check_reply(book: ChainBook, handover: Handover, request: ReplyRequest, sett
         why = f"the note lacks {', '.join(request.lacking)}"
         book.write(about(handover.packet, "refused", code="incomplete", why=why))
         raise RefusedError(
-            why, "send handover_reply again with all of " + ", ".join(NOTE_PARTS) + "; what does not apply: say so in a word", "incomplete"
+            why,
+            "send handover_reply again with all of " + ", ".join(NOTE_PARTS) + "; what does not apply: say so in a word",
+            "incomplete",
         )
 
 
@@ -258,7 +268,7 @@ def hand_back(
     """Merge what the specialist decided, changed, rejected and asked into the chain, record it, and tell the superior."""
     kind = KIND[request.verdict]
     packet, warnings = returned_packet(book, handover, request, caller, settings)
-    note = note_of(request, handover.packet)
+    note = note_of(request, handover)
     warnings = (*request.warnings, *warnings)
     outcome = request.outcome or ("completed" if kind == "done" else "blocked")
     drafts = [*closing_inside(book.chain, handover, f"{handover.id} was handed back")]
@@ -306,13 +316,14 @@ def omitted_sections(packet: HandoverPacket, requires: tuple[str, ...], owner: s
     return {"state": (*(item for item in packet.state if item.field not in skipped), *skipped.values())} if skipped else {}
 
 
-def note_of(request: ReplyRequest, packet: HandoverPacket) -> dict[str, Any]:
+def note_of(request: ReplyRequest, handover: Handover) -> dict[str, Any]:
     """The note as recorded: seed 002's four parts, and what else was said. `already_held` are questions the packet answered."""
     note: dict[str, Any] = {name: getattr(request, name) for name in NOTE_PARTS if getattr(request, name)}
     if request.reason:
         note["reason"] = request.reason
     if request.missing:
-        already = [name for name in request.missing if held(packet, name)]
+        reminded = reminded_of(handover)
+        already = [name for name in request.missing if name not in reminded and held(handover.packet, name)]
         note["missing"] = [name for name in request.missing if name not in already]
         note |= {"already_held": already} if already else {}
     if request.verdict == "done" and request.lacking:
@@ -384,7 +395,9 @@ def closing_note(handover: Handover, said: str, why: str, ports: Ports) -> dict[
 
 def told_before(handover: Handover, folder: HandoverFolder, settings: Settings, ports: Ports) -> Answer:
     """The answer of a handover that is closed, made again from the record."""
-    return answer_of(handover, handover.latest, next(e for e in reversed(handover.events) if e.kind == handover.state), folder, settings, ports)
+    return answer_of(
+        handover, handover.latest, next(e for e in reversed(handover.events) if e.kind == handover.state), folder, settings, ports
+    )
 
 
 def answer_of(
@@ -434,7 +447,7 @@ def held_by(handover_id: str, caller: Caller, settings: Settings, ports: Ports) 
 
 
 def standing(project_root: str, caller: Caller, settings: Settings, ports: Ports) -> tuple[str, ...]:
-    """What waits for the caller in this chat: handovers it prepared and nobody started, work that is open, stopped chains; a line each."""
+    """What waits for the caller in this chat, a line each: what it prepared and nobody started, open work, questions, stops."""
     folder = HandoverFolder.open(project_root)
     lines = []
     for path in ledgers_of_chat(folder, caller):
@@ -443,7 +456,11 @@ def standing(project_root: str, caller: Caller, settings: Settings, ports: Ports
             continue
         if chain.stop and caller.person_count <= chain.stop_mark and not caller.inside:
             lines.append(f"Handovers on {render.one_line(chain.id)} were stopped: {render.one_line(chain.stop)}")
-        mine = (item for item in chain.handovers if item.packet.identity.parent == caller.inside and chain.newest_to(item.receiver) is item)
+        mine = (
+            item
+            for item in chain.handovers
+            if item.packet.identity.parent == caller.inside and chain.newest_to(item.receiver) is item
+        )
         lines += [line for item in mine if (line := _standing_line(item, settings))]
     return tuple(map(render.inert, lines))
 
@@ -456,7 +473,8 @@ def _standing_line(handover: Handover, settings: Settings) -> str:
         return f"Open: {handover.id}, {handover.receiver} has the work ({handover.state}). Let it go on with {call}"
     if handover.state == "clarify":
         asked = ", ".join(handover.note.get("missing", ()))
-        return f"Asked: {handover.receiver} needs {render.one_line(asked, 300)}. Answer with handover_to_specialist(answers={handover.id})"
+        needs = f"{handover.receiver} needs {render.one_line(asked, 300)}"
+        return f"Asked: {needs}. Answer with handover_to_specialist(answers={handover.id})"
     return ""
 
 
@@ -484,7 +502,9 @@ def next_leg(handover_id: str, caller: Caller, settings: Settings, ports: Ports)
         include_recent_turns=0,
         overflow=handover.events[0].data["overflow"],
     )
-    moved = replace(caller, sender=handover.receiver, inside=handover.packet.identity.parent, continues=handover.id, project_root=root)
+    moved = replace(
+        caller, sender=handover.receiver, inside=handover.packet.identity.parent, continues=handover.id, project_root=root
+    )
     return prepare_request(request, moved, settings, ports)
 
 
@@ -528,11 +548,15 @@ def holding(handover_id: str, caller: Caller, settings: Settings, ports: Ports) 
     chain = chain_holding(folder, handover_id, ports)
     if chain is None:
         raise RefusedError(
-            f"no handover {render.one_line(handover_id, 40)} is recorded in this project", "copy the reference from next_step", "unknown_reference"
+            f"no handover {render.one_line(handover_id, 40)} is recorded in this project",
+            "copy the reference from next_step",
+            "unknown_reference",
         )
     if caller.chat_id != COMMAND_LINE and not of_chat(chain, folder, caller):
         raise RefusedError(
-            f"handover {handover_id} belongs to another chat", "prepare one in this chat with handover_to_specialist", "unknown_reference"
+            f"handover {handover_id} belongs to another chat",
+            "prepare one in this chat with handover_to_specialist",
+            "unknown_reference",
         )
     with opened(HandoverFolder.open(caller.project_root, create=True), chain.id, settings, ports) as book:
         handover = book.chain.find(handover_id)
@@ -576,7 +600,11 @@ def note_values(note: Mapping[str, Any], parts: tuple[render.Part, ...], setting
     told, cut = budget.fit_texts(texts, max(0, left), count)
     changes, omitted = _changes(parts, left - sum(map(count, told.values())), count)
     omitted = (
-        *(f"{name}: {len(told)} of {len(items[name])} told; {_in_briefing(name)}" for name, told in lists.items() if len(told) < len(items[name])),
+        *(
+            f"{name}: {len(told)} of {len(items[name])} told; {_in_briefing(name)}"
+            for name, told in lists.items()
+            if len(told) < len(items[name])
+        ),
         *(f"{name}: cut; {_in_briefing(name)}" for name in cut),
         *omitted,
     )

@@ -32,7 +32,10 @@ Items = tuple[dict[str, Any], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class HandoverRequest:
-    """The arguments of `handover_to_specialist`, understood and masked. Items are mappings with the packet's field names."""
+    """The arguments of `handover_to_specialist`, understood and masked. Items are mappings with the packet's field names.
+
+    `recent_turns` are the newest that may travel, at least one where there is any; None when the call sends none.
+    """
 
     specialist_profile: str
     topic: str
@@ -97,8 +100,12 @@ def parse(args: Mapping[Any, Any], settings: Settings, *, mask: Mask, project_ro
     Raises RequestError with every problem of the call; its code is that of the first.
     """
     problems = Problems()
-    values, warnings = tidy(args, ARGUMENTS, mask, problems)
     attempt = problems.attempt
+    raw, warnings = named(args, ARGUMENTS, mask)
+    count = attempt("include_recent_turns", _count(settings), as_json(raw.get("include_recent_turns")), 0)
+    if "recent_turns" in raw:
+        raw["recent_turns"] = newest_turns(raw["recent_turns"], max(1, count))
+    values, broken = made_whole(raw, mask, problems)
     given = {name: values.get(name) for name in ARGUMENTS}
     request = HandoverRequest(
         specialist_profile=_profile(given["specialist_profile"], settings, problems),
@@ -118,11 +125,11 @@ def parse(args: Mapping[Any, Any], settings: Settings, *, mask: Mask, project_ro
         authority=attempt("authority", authority, given["authority"], None),
         max_context_tokens=attempt("max_context_tokens", _limit, given["max_context_tokens"], 0)
         or settings.max_context_tokens,
-        include_recent_turns=attempt("include_recent_turns", _count(settings), given["include_recent_turns"], 0),
+        include_recent_turns=count,
         overflow=attempt("overflow", choice("fit", "whole"), given["overflow"], "fit"),
         start=attempt("start", boolean, given["start"], False),
         return_condition=text(given["return_condition"]).strip() or settings.default_return_condition,
-        warnings=tuple(warnings),
+        warnings=(*warnings, *broken),
         **{name: text(given[name]).strip() for name in _TEXTS},
     )
     problems.raise_if_any()
@@ -155,19 +162,38 @@ def tidy(
 ) -> tuple[dict[str, Any], list[str]]:
     """The known arguments under their names, JSON in strings decoded, characters whole, secrets masked; and warnings.
 
-    Values are plain JSON afterwards. `project_root` is not masked: a path with a placeholder in it is another path. What is
-    nested too deeply goes to `problems`, or raises RequestError where there are none.
+    Values are plain JSON afterwards. What is nested too deeply goes to `problems`, or raises RequestError where there are none.
     """
+    values, unknown = named(args, known, mask)
+    whole, broken = made_whole(values, mask, problems)
+    return whole, unknown + broken
+
+
+def named(args: Mapping[Any, Any], known: Sequence[str], mask: Mask) -> tuple[dict[str, Any], list[str]]:
+    """The known arguments under their names, JSON in strings decoded; and a warning for each unknown one."""
     warnings: list[str] = []
     values: dict[str, Any] = {}
-    broken: list[str] = []
     for key, value in args.items():
         name = re.sub(r"[\s\-]+", "_", str(key).strip(" \"'`")).lower()
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            warnings.append(f"argument {shown(safe(str(key), mask)[0])} is not known and was ignored" + (f"; did you mean {near[0]}?" if near else ""))
+        if name in known:
+            values[name] = decoded(value) if name in _STRUCTURED else value
             continue
-        value = decoded(value) if name in _STRUCTURED else value
+        near = difflib.get_close_matches(name, known, n=1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        warnings.append(f"argument {shown(safe(str(key), mask)[0])} is not known and was ignored{meant}")
+    return values, warnings
+
+
+def made_whole(
+    values: Mapping[str, Any], mask: Mask, problems: Problems | None = None
+) -> tuple[dict[str, Any], list[str]]:
+    """The values as plain JSON with whole characters and masked secrets; and a warning for each that held half a character.
+
+    `project_root` is not masked: a path with a placeholder in it is another path.
+    """
+    found: dict[str, Any] = {}
+    broken: list[str] = []
+    for name, value in values.items():
         try:
             _refuse_bottomless(name, value)
         except RequestError as error:
@@ -182,9 +208,8 @@ def tidy(
                 broken.append(name)
             return result
 
-        values[name] = map_text(as_json(value), whole)
-    warnings += [f"{name} held half a character (a lone surrogate); it became U+FFFD" for name in dict.fromkeys(broken)]
-    return values, warnings
+        found[name] = map_text(as_json(value), whole)
+    return found, [f"{name} held half a character (a lone surrogate); it became U+FFFD" for name in dict.fromkeys(broken)]
 
 
 def _unmasked(text: str) -> str:
@@ -336,6 +361,19 @@ def turns(value: Any) -> tuple[Turn, ...]:
         value = [value]
     found = (_turn(item) for item in (value if isinstance(value, (list, tuple)) else [] if value is None else [value]))
     return tuple(turn for turn in found if turn.text.strip())
+
+
+def newest_turns(value: Any, most: int) -> Any:
+    """The end of a long list: its last `most` turns that are not empty. What does not travel is not even read."""
+    if not isinstance(value, (list, tuple)) or len(value) <= most:
+        return value
+    kept: list[Any] = []
+    for item in reversed(value):
+        if len(kept) == most:
+            break
+        if (isinstance(item, str) and item.strip()) or turns([item]):
+            kept.append(item)
+    return kept[::-1]
 
 
 def _turn_lines(value: str) -> list[str]:

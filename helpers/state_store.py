@@ -261,7 +261,7 @@ def flawless(content: bytes, chain: str, key: bytes) -> list[tuple[bytes, int, i
         return None
     find, rfind, is_at = content.find, content.rfind, content.startswith
     empty, (inner, outer) = hashlib.sha256(), _hmac_states(key)
-    start = f'{{"chain":{canonical(chain)},'.encode()
+    start = b'{"chain":"%b",' % chain.encode()
     view, prev, here, found = memoryview(content), b"", 0, []
     while (end := find(b"\n", here)) >= 0:
         seal = rfind(_MAC, here, end)

@@ -232,10 +232,12 @@ def read(stored: Record | bytes, number: int, resolve: Resolve | None = None) ->
     if record["ai"]:
         return _read_agent(record, number)
     content = record["content"]
-    if type(content) is dict and type(result := content.get("tool_result")) is str:  # the usual case, kept short
+    if type(content) is dict and type(result := content.get("tool_result")) is str:  # the two usual cases, kept short
         tool, file = content.get("tool_name", ""), content.get("file", "")
         kept: Kept = record.get("kept", "verbatim")
         return Message(number, "tool", result, speaker_of(record), tool, "", kept, record.get("id", ""), file)
+    if type(content) is dict and len(content) == 1 and type(words := content.get("user_message")) is str:
+        return Message(number, "user", words, "", "", "", record.get("kept", "verbatim"), record.get("id", ""))
     kind, text = _kind_and_text(record)
     if kind == USER:
         return Message(number, "user", text, kept=record.get("kept", "verbatim"), id=record.get("id", ""))

@@ -20,7 +20,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 from operator import itemgetter
@@ -33,7 +33,7 @@ from usr.plugins.software_orchestrator.helpers.briefing_file import Piece, plan_
 from usr.plugins.software_orchestrator.helpers.errors import RecordError
 from usr.plugins.software_orchestrator.helpers.event import Event
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
-from usr.plugins.software_orchestrator.helpers.state_store import MOST_FAULTS, Fault, Ledger, Reading, canonical, flawless
+from usr.plugins.software_orchestrator.helpers.state_store import MOST_FAULTS, Fault, Ledger, Reading, flawless
 
 Level = Literal["fault", "note"]
 FAULTS = ("changed", "missing", "torn", "out_of_order", "foreign", "unreadable")
@@ -41,6 +41,7 @@ NOTES = ("other", "person", "healed", "moved", "newer")
 
 _WHOLE_BYTES = 1024 * 1024
 _MOST_PIECES = 10_000
+_LOCK_S = 2.0
 _WHOLE_LEDGER_BYTES = 8 * 1024 * 1024
 # A `briefed` event in canonical JSON from its data on, and the kinds of events that have an entry when they carry a packet.
 _BRIEFED = re.compile(
@@ -83,7 +84,7 @@ class Result(NamedTuple):
 def verify(folders: Iterable[HandoverFolder], key: bytes, progress: Progress = lambda done, total: None) -> Iterator[Result]:
     """A Result for every ledger and briefing, one at a time; what cannot be read is a finding and stops nothing.
 
-    `progress(done, total)` is called after every file. Raises RecordError only when a folder itself may not be opened.
+    `progress(done, total)` is called after every file. Raises nothing for what is on the disk.
     """
     counted = [(folder, _count(folder)) for folder in folders]
     done, total = 0, sum(files for _, files in counted)
@@ -104,7 +105,11 @@ _Named = tuple[str, bool, str]  # the topic that files are put together by, is i
 
 
 def _count(folder: HandoverFolder) -> int:
-    return sum(1 for place, suffix in _places(folder) for _ in paths.names(place, suffix))
+    """How many results a folder will have."""
+    try:
+        return sum(1 for place, suffix in _places(folder) for _ in paths.names(place, suffix))
+    except RecordError:
+        return 1
 
 
 def _groups(folder: HandoverFolder, files: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -165,7 +170,8 @@ class _Place(NamedTuple):
         return self.offset + self.length
 
 
-Places = dict[str, list[_Place]]
+_Raw = tuple[int, int, str, str, str]  # what a _Place is made of: cheaper, for the many that are intact
+Places = dict[str, list[_Raw]]
 _Line = tuple[bytes, int, int]  # of `flawless`
 Open = Callable[[str], io.FileIO]
 
@@ -180,7 +186,15 @@ class _Folder:
     open_briefing: Open
     open_ledger: Open
 
-    def results(self, ledgers: Iterable[str], briefings: Iterable[str]) -> Iterator[Result]:
+    def results(self, ledgers: Sequence[str], briefings: Sequence[str]) -> tuple[Result, ...]:
+        """Of a group. With a fault it is looked at again while nobody writes: a handover may have come in between."""
+        found = tuple(self._look(ledgers, briefings))
+        if any(result.findings and result.faults for result in found) and (self.folder.chains / ".lock").exists():
+            with suppress(RecordError), self.folder.lock(_LOCK_S):
+                return tuple(self._look(ledgers, briefings))
+        return found
+
+    def _look(self, ledgers: Iterable[str], briefings: Iterable[str]) -> Iterator[Result]:
         """The group's ledgers, then the briefings, those included of which only a ledger knows."""
         places: Places = {name: [] for name in briefings}
         for name in ledgers:
@@ -206,17 +220,18 @@ class _Folder:
         findings = [*_ledger_findings(name, reading), *_collect(self.folder, name, own, places)]
         return Result(self.project, file, events=len(own), bytes=reading.size, findings=tuple(findings))
 
-    def _briefing(self, name: str, places: list[_Place]) -> Result:
+    def _briefing(self, name: str, places: list[_Raw]) -> Result:
         try:
             with self.open_briefing(name) as file:
                 size = os.fstat(file.fileno()).st_size
                 intact = _intact(file, size, places)
                 if _covers(intact, size) and len(intact) == len(places):
                     return Result(self.project, name, len(intact), 0, size)
+                known, whole = [_Place(*place) for place in places], [_Place(*place) for place in intact]
                 pieces = briefing_file.scan(self.folder.path / name)
-                return _Comparison(name, file, size, places, intact).result(self.project, pieces)
+                return _Comparison(name, file, size, known, whole).result(self.project, pieces)
         except FileNotFoundError:
-            lost = {place.event: place for place in places}.values()
+            lost = {place.event: place for place in (_Place(*place) for place in places)}.values()
             gone = [
                 Finding("fault", "missing", f"{name}@{place.offset}", f"the file with the entry of {place.handover} is gone")
                 for place in lost
@@ -232,6 +247,15 @@ def _unreadable(name: str, error: RecordError | OSError) -> Finding:
 
 
 def _folder(folder: HandoverFolder, files: int, key: bytes) -> Iterator[Result]:
+    if not files:
+        return
+    try:
+        yield from _opened(folder, files, key)
+    except RecordError as error:
+        yield Result(str(folder.root), ".a0proj/handover", findings=(_unreadable(".a0proj/handover", error),))
+
+
+def _opened(folder: HandoverFolder, files: int, key: bytes) -> Iterator[Result]:
     with ExitStack() as stack:
         open_briefing = stack.enter_context(paths.opener(folder.path))
         open_ledger = stack.enter_context(paths.opener(folder.chains)) if folder.chains.is_dir() else open_briefing
@@ -242,8 +266,9 @@ def _folder(folder: HandoverFolder, files: int, key: bytes) -> Iterator[Result]:
 
 def _collect_fast(folder: HandoverFolder, chain: str, content: bytes, lines: Iterable[_Line], places: Places) -> bool:
     """`_collect` for a flawless ledger, without parsing its events; False when there is more to say about it."""
-    data_at = len(f'{{"chain":{canonical(chain)},'.encode())
-    briefed, needed, found = set(), set(), []
+    data_at = len('{"chain":"",') + len(chain)
+    briefed, needed = set(), set()
+    found: Places = {}
     for kind, at, start in lines:
         if kind == b"briefed":
             match = _BRIEFED.match(content[start:at].decode(), data_at)
@@ -251,13 +276,17 @@ def _collect_fast(folder: HandoverFolder, chain: str, content: bytes, lines: Ite
                 return False
             event, length, offset, name, sha256, handover = match.groups()
             briefed.add(event)
-            found.append((name, _Place(int(offset), int(length), sha256, event, handover)))
+            place = (int(offset), int(length), sha256, event, handover)
+            if name in found:
+                found[name].append(place)
+            else:
+                found[name] = [place]
         elif kind in _BRIEFED_KINDS and (kind not in _AT_TIMES or content.find(_PACKET, start, at) >= 0):
             needed.add(content[at - 29 : at - 10].decode())  # the 19 characters before `","kind":"`
-    if not needed <= briefed or not all(name in places or _is_briefing(folder, name) for name, _ in found):
+    if not needed <= briefed or not all(_is_briefing(folder, name) for name in found.keys() - places.keys()):
         return False
-    for name, place in found:
-        places.setdefault(name, []).append(place)
+    for name, some in found.items():
+        places.setdefault(name, []).extend(some)
     return True
 
 
@@ -319,7 +348,7 @@ def _collect(folder: HandoverFolder, name: str, own: Sequence[Event], places: Pl
             continue
         about = str(event.data.get("event", ""))
         briefed.add(about)
-        place = _Place(planned.offset, planned.length, planned.sha256, about, event.handover)
+        place = (planned.offset, planned.length, planned.sha256, about, event.handover)
         places.setdefault(planned.path.name, []).append(place)
     for event in own:
         if event.data.get("packet") is not None and event.id not in briefed:
@@ -330,13 +359,13 @@ def _collect(folder: HandoverFolder, name: str, own: Sequence[Event], places: Pl
 # --- briefings -------------------------------------------------------------------------------------------------------
 
 
-def _intact(file: io.FileIO, size: int, places: list[_Place]) -> list[_Place]:
+def _intact(file: io.FileIO, size: int, places: list[_Raw]) -> list[_Raw]:
     """The places whose bytes have the recorded hash, by offset."""
     places.sort()
-    if size <= _WHOLE_BYTES:
-        content = memoryview(file.read(size))
-        return [p for p in places if hashlib.sha256(content[p[0] : p[0] + p[1]]).hexdigest() == p[2]]
-    return [place for place in places if place.end <= size and _digest(file, place.offset, place.length) == place.sha256]
+    if size > _WHOLE_BYTES:
+        return [place for place in places if _digest(file, place[0], place[1]) == place[2]]
+    content, sha256 = memoryview(file.read(size)), hashlib.sha256
+    return [place for place in places if sha256(content[place[0] : place[0] + place[1]]).hexdigest() == place[2]]
 
 
 def _digest(file: io.FileIO, offset: int, length: int, start: bytes = b"") -> str:
@@ -347,13 +376,13 @@ def _digest(file: io.FileIO, offset: int, length: int, start: bytes = b"") -> st
     return digest.hexdigest()
 
 
-def _covers(intact: Sequence[_Place], size: int) -> bool:
+def _covers(intact: Sequence[_Raw], size: int) -> bool:
     """Whether the places are all of the file, one after the other."""
     here = 0
-    for place in intact:
-        if place.offset != here:
+    for offset, length, *_ in intact:
+        if offset != here:
             return False
-        here = place.end
+        here += length
     return here == size
 
 

@@ -24,13 +24,15 @@ class Browser:
     def open(self, url: str, *, width: int = 1280, height: int = 900, light: bool = False) -> None:
         """Load a page anew, in a window of that size, in the host's dark or light theme."""
         self.driver.get("about:blank")
-        self.driver.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        )
+        self.resize(width, height)
         self.driver.get(url)
         self.wait("document.body.dataset.ready === 'yes'")
         if light:
             self.run("document.body.classList.replace('dark-mode', 'light-mode')")
+
+    def resize(self, width: int, height: int) -> None:
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
     def run(self, script: str, *args: Any) -> Any:
         """The value of a JavaScript expression or of `return ...` statements."""
@@ -53,15 +55,16 @@ class Browser:
     def click(self, words: str, within: str = "body") -> None:
         """Click the first visible button whose text begins with the words."""
         find = (
-            "return [...document.querySelectorAll(arguments[0] + ' button')]"
-            ".find(b => b.offsetParent && b.innerText.trim().toLowerCase().startsWith(arguments[1].toLowerCase())) || null"
+            "const words = arguments[1].toLowerCase(); return [...document.querySelectorAll(arguments[0] + ' button')]"
+            ".find(b => b.offsetParent && b.innerText.trim().toLowerCase().startsWith(words)) || null"
         )
         self.until(lambda: self.run(find, within, words), f"a button {words!r} in {within}").click()
 
     def choose(self, label: str, option: str) -> None:
         """Choose an option by its text in the select with that label."""
         script = """
-            const select = [...document.querySelectorAll('label')].find(l => l.innerText.startsWith(arguments[0])).querySelector('select');
+            const label = [...document.querySelectorAll('label')].find(l => l.innerText.startsWith(arguments[0]));
+            const select = label.querySelector('select');
             select.value = [...select.options].find(o => o.text.startsWith(arguments[1])).value;
             select.dispatchEvent(new Event('change', {bubbles: true}));
             return true"""

@@ -11,7 +11,7 @@ from usr.plugins.software_orchestrator.helpers.chain_book import about
 from usr.plugins.software_orchestrator.helpers.config import Settings, settings
 from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket, Identity
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
-from usr.plugins.software_orchestrator.helpers.ports import Caller, Ports
+from usr.plugins.software_orchestrator.helpers.ports import ORCHESTRATOR, Caller, Ports
 from usr.plugins.software_orchestrator.helpers.resources import default_settings
 from usr.plugins.software_orchestrator.helpers.state_store import Ledger
 from usr.plugins.software_orchestrator.helpers.tokens import counter
@@ -52,11 +52,11 @@ class Chat:
     def ports(self) -> Ports:
         return Ports(self.clock, self.clock.new_id, lambda text: text, counter, lambda: KEY)
 
-    def caller(self, sender: str = "a0_software_orchestrator") -> Caller:
+    def caller(self, sender: str = ORCHESTRATOR) -> Caller:
         inside = self.inside[-1] if self.inside else ""
         return Caller(chat_id=self.chat_id, sender=sender, inside=inside, project_root=str(self.root))
 
-    def hand(self, receiver: str, topic: str, *, sender: str = "a0_software_orchestrator", start: bool = True, **args: Any) -> str:
+    def hand(self, receiver: str, topic: str, *, sender: str = ORCHESTRATOR, start: bool = True, **args: Any) -> str:
         """Hand over and, with `start`, deliver and accept."""
         asked = {"specialist_profile": receiver, "topic": topic, **args}
         prepared = handover_protocol.prepare(asked, self.caller(sender), SETTINGS, self.ports)
@@ -77,7 +77,8 @@ class Chat:
 
     def read_history(self, reason: str) -> None:
         made = self.inside[-1]
-        reply_protocol.note_history(made, reason, "last 20 turns", 8431, replace(self.caller(), inside=made), SETTINGS, self.ports)
+        caller = replace(self.caller(), inside=made)
+        reply_protocol.note_history(made, reason, "last 20 turns", 8431, caller, SETTINGS, self.ports)
 
 
 SETTINGS: Settings = settings(default_settings())
@@ -125,13 +126,13 @@ def landing_page(root: Path) -> None:
         artifacts=["hero.html"],
         rejected_paths=[{"what": "Carousel", "why": "Slow, and nobody clicks the second slide"}],
         next_action="Design the hero in hero.html",
-        recent_turns=[{"role": "user", "content": f"Make it bold, like the poster in shop {n}, with the price."} for n in range(12)],
+        recent_turns=[{"role": "user", "content": f"Make it bold, like the poster of shop {n}."} for n in range(12)],
         include_recent_turns=12,
-        max_context_tokens=400,
+        max_context_tokens=340,
     )
     chat.clock.wait(minutes=4)
     chat.read_history("which poster is meant")
-    chat.hand("codebase_explorer", TOPIC, sender="frontend_designer", summary="Find where the colours are defined.", next_action="List the files")
+    chat.hand("codebase_explorer", TOPIC, sender="frontend_designer", summary="Find the colours.", next_action="List the files")
     chat.clock.wait(minutes=6)
     chat.reply(
         verdict="done",
@@ -185,7 +186,8 @@ def clarified(root: Path) -> None:
 
 
 def waiting(root: Path) -> None:
-    Chat(root, "chatE5", Clock(START + timedelta(hours=6))).hand("release_auditor", "Release 2.4", start=False, summary="Check the release.")
+    chat = Chat(root, "chatE5", Clock(START + timedelta(hours=6)))
+    chat.hand("release_auditor", "Release 2.4", start=False, summary="Check the release.")
 
 
 def hostile(root: Path) -> None:
@@ -231,7 +233,8 @@ def many(root: Path, count: int) -> None:
         )  # fmt: skip
         packet = HandoverPacket(identity=identity, topic=topic, summary=f"Do task {number}.")
         ledger = Ledger(folder.ledger_path(chain_id), KEY, clock=clock, new_id=clock.new_id)
-        drafts = [about(packet, "prepared", packet=packet.to_json(), fingerprint="", estimated=812, delivered=812, limit=3000, turns=0, omitted=[])]
+        counted = {"estimated": 812, "delivered": 812, "limit": 3000, "turns": 0, "omitted": []}
+        drafts = [about(packet, "prepared", packet=packet.to_json(), fingerprint="", **counted)]
         if number % 7:
             drafts += [about(packet, "delivered", tokens=812), about(packet, "accepted", implicit=True)]
             drafts += [about(packet, "done", note={"what_happened": "Done."}, outcome="completed")] if number % 5 else []

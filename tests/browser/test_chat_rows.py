@@ -40,15 +40,19 @@ def chat(browser: Browser, site: Site) -> Browser:
     return browser
 
 
-def args(tool: str = "handover_to_specialist", content: str = "", heading: str = "icon://construction A0: Using tool 'x'", **kvps):
+PLAIN = "icon://construction A0: Using tool 'x'"
+PERSONA = "icon://construction 🖌️ Frontend Designer (A1): Using tool 'handover_reply'"
+
+
+def args(tool: str = "handover_to_specialist", content: str = "", heading: str = PLAIN, **kvps):
     return {"id": "1", "type": "tool", "agentno": 0, "heading": heading, "content": content, "kvps": {"_tool_name": tool, **kvps}}
 
 
 def drawn(chat: Browser, row: dict) -> dict[str, str]:
     """The lines of a drawn row, and its title."""
     return chat.run(
-        "return row(arguments[0]).then(({result}) => ({title: result.element.querySelector('.step-title').textContent, ...Object.fromEntries("
-        "[...result.element.querySelectorAll('dt')].map(e => [e.textContent, e.nextSibling.textContent]))}))",
+        "return row(arguments[0]).then(({result}) => ({title: result.element.querySelector('.step-title').textContent,"
+        " ...Object.fromEntries([...result.element.querySelectorAll('dt')].map(e => [e.textContent, e.nextSibling.textContent]))}))",
         row,
     )
 
@@ -73,16 +77,16 @@ def test_a_row_with_the_warning_line_and_one_that_the_host_cut_still_tell_it(cha
 
 def test_a_row_while_the_specialist_works_and_one_that_was_refused(chat):
     running = drawn(chat, args(specialist_profile="frontend_designer", topic=TOPIC))
-    refused = drawn(chat, args(specialist_profile="nobody", topic=TOPIC, content="ERROR: unknown specialist profile; use one of: hacker"))
+    error = "ERROR: unknown specialist profile; use one of: hacker"
+    refused = drawn(chat, args(specialist_profile="nobody", topic=TOPIC, content=error))
     assert running["Verdict"] == "running"
     assert refused["Verdict"] == "refused"
     assert refused["Refused"].startswith("unknown specialist")
 
 
 def test_the_rows_of_the_specialist_tell_its_verdict_and_what_it_read(chat):
-    heading = "icon://construction 🖌️ Frontend Designer (A1): Using tool 'handover_reply'"
-    reply = drawn(chat, args("handover_reply", "", heading, verdict="clarify", missing=["photo", "price"], reason="two gaps"))
-    history = drawn(chat, args("request_full_history", "…", heading, reason="which poster", query="poster"))
+    reply = drawn(chat, args("handover_reply", "", PERSONA, verdict="clarify", missing=["photo", "price"], reason="two gaps"))
+    history = drawn(chat, args("request_full_history", "…", PERSONA, reason="which poster", query="poster"))
     assert reply["title"] == "🖌️ Frontend Designer (A1): hands back: clarify"
     assert reply["Asked for"] == "photo, price"
     assert history["Reads"] == "search: poster"
@@ -119,7 +123,7 @@ def test_hostile_text_in_a_row_is_text(chat):
 
 
 def test_a_badge_names_the_persona_once_however_often_it_is_drawn(chat):
-    row = args("handover_reply", f"done {ID}", "icon://construction 🖌️ Frontend Designer (A1): Using tool 'handover_reply'", verdict="done")
+    row = args("handover_reply", f"done {ID}", PERSONA, verdict="done")
     chat.run("return row(arguments[0]).then(r => after([r]).then(() => after([r])).then(() => after([r]))).then(() => true)", row)
     assert chat.texts(".software-orchestrator-persona") == ["🖌️ Frontend Designer"]
     assert chat.text(".step-title") == "A1: hands back: done"
@@ -128,7 +132,8 @@ def test_a_badge_names_the_persona_once_however_often_it_is_drawn(chat):
 
 def test_a_row_of_the_orchestrator_and_odd_rows_get_no_badge_and_break_nothing(chat):
     plain = args("handover_reply", heading="A0: Using tool 'handover_reply'", verdict="done")
-    chat.run("return row(arguments[0]).then(r => after([r, {}, {args: null, result: null}, {result: {element: document.body}}])).then(() => true)", plain)
+    odd = "{}, {args: null, result: null}, {result: {element: document.body}}"
+    chat.run(f"return row(arguments[0]).then(r => after([r, {odd}])).then(() => true)", plain)
     chat.run("return after(undefined).then(() => true)")
     assert chat.texts(".software-orchestrator-persona") == []
     assert chat.console() == []

@@ -38,8 +38,8 @@ def source(browser: Browser, key: str) -> str:
 def test_every_setting_has_a_control_with_its_default_and_its_explanation(browser, site):
     open_page(browser, site)
     shown = browser.run(
-        "return Object.fromEntries([...document.querySelectorAll('.field')].map(f => { const c = f.querySelector('input, select, textarea');"
-        " return [f.dataset.key, c.type === 'checkbox' ? c.checked : c.value] }))"
+        "return Object.fromEntries([...document.querySelectorAll('.field')].map(f => {"
+        " const c = f.querySelector('input, select, textarea'); return [f.dataset.key, c.type === 'checkbox' ? c.checked : c.value] }))"
     )
     assert set(shown) == set(default_settings())
     assert yaml.safe_load(shown.pop("roster")) == default_settings()["roster"]
@@ -69,7 +69,8 @@ def test_what_is_changed_is_saved_and_the_rest_stays_inherited(browser, site):
 def test_a_project_shows_what_it_inherits_from_the_installation(browser, site):
     site.saved = {("", ""): {"max_context_tokens": 2000, "git_ignore": "all"}, ("shop", ""): {"git_ignore": "none"}}
     open_page(browser, site)
-    browser.run("const c = Alpine.store('hostSettings'); c.projectName = 'shop'; c.agentProfileKey = 'hacker'; return c.loadSettings()")
+    scope = "const c = Alpine.store('hostSettings'); c.projectName = 'shop'; c.agentProfileKey = 'hacker'"
+    browser.run(f"{scope}; return c.loadSettings()")
     browser.wait("document.querySelector('[data-key=git_ignore] .so-source span')?.innerText === 'from project shop'")
     assert source(browser, "max_context_tokens") == "from installation"
     assert browser.run("document.querySelector('#so-git_ignore').value") == "none"
@@ -126,6 +127,6 @@ def test_default_takes_back_what_this_scope_sets(browser, site):
 
 def test_at_400_pixels_nothing_is_cut(browser, site):
     open_page(browser, site, width=400, height=860, light=True)
-    wide = "[...document.querySelectorAll('.so-settings *')].filter(e => e.getBoundingClientRect().right > 401).map(e => e.className)"
-    assert browser.run(wide) == []
+    wide = "[...document.querySelectorAll('.so-settings *')].filter(e => e.getBoundingClientRect().right > 401)"
+    assert browser.run(f"{wide}.map(e => e.className)") == []
     browser.picture("settings-narrow-light")

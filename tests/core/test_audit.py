@@ -208,6 +208,22 @@ def test_a_folder_of_projects_is_all_of_its_projects(tmp_path):
     assert [line.split("  ")[0] for line in lines] == [f"alpha/{CHAIN}", f"beta/{CHAIN}", "2 chains in 2 projects"]
 
 
+def test_a_hostile_project_stops_no_other_command_for_the_rest(made, tmp_path):
+    shutil.copytree(made.folder.root, tmp_path / "whole")
+    (tmp_path / "hostile/.a0proj/handover").mkdir(parents=True)
+    (tmp_path / "hostile/.a0proj/handover/chains").symlink_to("/tmp")
+    code, lines = run(audit_text, tmp_path, KEY)
+    assert (code, lines[0].startswith("hostile/  unreadable"), lines[1].startswith(f"whole/{CHAIN}  open")) == (1, True, True)
+    code, lines = run(verify_text, tmp_path, KEY)
+    assert (
+        code,
+        lines[0].startswith("fault unreadable: hostile/"),
+        lines[-1].startswith("verified 5 entries and 18 events"),
+    ) == (1, True, True)
+    code, lines = run(metrics_text, tmp_path, KEY, sla_of(SETTINGS))
+    assert (code, lines[-1]) == (1, "3 handovers in 1 chain, 1 chain unreadable")
+
+
 def test_a_folder_without_records_is_refused_with_what_to_name(tmp_path):
     with pytest.raises(HandoverError, match="no handover is recorded"):
         audit.projects(tmp_path)

@@ -404,6 +404,13 @@ def test_after_done_another_reason_alone_is_nothing_new(desk):
     assert desk.call(summary="s", decisions=["Use HTML"]).packet.identity.hop == 2
 
 
+def test_anothers_summary_is_not_what_a_receiver_was_told(desk):
+    first = desk.call("hacker", summary="a")
+    desk.call("solution_architect", summary="b")
+    desk.returns(first)  # merges into the chain's newest packet, whose summary is "b"
+    assert desk.call("hacker", summary="b").packet.identity.hop == 3
+
+
 # who may get the work
 
 

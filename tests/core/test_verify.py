@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from usr.plugins.software_orchestrator.benchmarks import bench_audit
 from usr.plugins.software_orchestrator.helpers import briefing_file, verify
 from usr.plugins.software_orchestrator.helpers.chain_book import about, entry_of
-from usr.plugins.software_orchestrator.helpers.errors import RecordError
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.state_store import Ledger, canonical, flawless
 from usr.plugins.software_orchestrator.tests.core.chain_maker import KEY, OTHER_KEY, ChainMaker, hero_chain
@@ -384,11 +383,49 @@ def test_a_faulty_file_never_stops_the_rest(folder):
     assert [item.kind for item in by_file[f"chains/{CHAIN}.jsonl"].faults] == ["foreign"]
 
 
-def test_a_folder_of_links_is_refused(tmp_path):
-    (tmp_path / "project/.a0proj").mkdir(parents=True)
-    (tmp_path / "project/.a0proj/handover").symlink_to("/tmp")
-    with pytest.raises(RecordError):
-        list(verify.verify([HandoverFolder(tmp_path / "project")], KEY))
+@pytest.mark.parametrize("part", [".a0proj", ".a0proj/handover", ".a0proj/handover/chains"])
+def test_a_project_whose_folder_is_a_link_is_unreadable_and_stops_no_other(folder, tmp_path, part):
+    hostile = tmp_path / "hostile" / part
+    hostile.parent.mkdir(parents=True)
+    hostile.symlink_to(folder.root / part)
+    told = list(verify.verify([HandoverFolder(tmp_path / "hostile"), folder], KEY))
+    assert [[item.kind for item in result.findings] for result in told] == [["unreadable"], [], [], []]
+
+
+def test_a_project_that_never_had_a_record_has_nothing_to_verify(tmp_path):
+    assert results(HandoverFolder.open(str(tmp_path))) == []
+
+
+def test_large_files_are_checked_in_chunks_with_the_same_result(folder, monkeypatch):
+    healthy = results(folder)
+    monkeypatch.setattr(verify, "_WHOLE_BYTES", 100)
+    monkeypatch.setattr(verify, "_WHOLE_LEDGER_BYTES", 100)
+    assert results(folder) == healthy
+    edit(folder.briefing_path(DESIGNER), lambda content: content.replace(b"Hero built", b"Hero burnt"))
+    assert kinds(folder) == ["changed"]
+
+
+def test_a_handover_that_comes_in_between_is_no_fault(tmp_path, monkeypatch):
+    made = ChainMaker(tmp_path / "project")
+    packet = made.hand_over()
+    read, writes = verify._collect_fast, [made.hand_back]
+
+    def then_write(*args):
+        done = read(*args)
+        if writes:
+            writes.pop()(packet)
+        return done
+
+    monkeypatch.setattr(verify, "_collect_fast", then_write)
+    assert [(result.entries, result.events, result.findings) for result in results(made.folder)] == [(0, 4, ()), (2, 0, ())]
+
+
+def test_verify_writes_nothing(folder):
+    (folder.chains / ".lock").unlink()
+    edit(folder.briefing_path(DESIGNER), lambda content: content + content)
+    before = {path: path.stat().st_mtime_ns for path in folder.root.rglob("*")}
+    assert faults(folder)
+    assert {path: path.stat().st_mtime_ns for path in folder.root.rglob("*")} == before
 
 
 def test_findings_of_one_file_are_bounded_and_the_rest_is_counted(folder):

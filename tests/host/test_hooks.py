@@ -1,4 +1,4 @@
-"""hooks.py as the host calls it: it installs only what is absent, says what it did, and never gives a reason to delete the plugin."""
+"""hooks.py as the host calls it: it installs only what is absent, says what it did, and never raises in install."""
 
 import sys
 import zipfile

@@ -3,7 +3,20 @@
 import json
 
 import pytest
-from host_double.handover_kit import NOTE, call, done, hand_over, kinds, ledger, next_call, of_kind, respond, result_of, states, texts_sent
+from host_double.handover_kit import (
+    NOTE,
+    call,
+    done,
+    hand_over,
+    kinds,
+    ledger,
+    next_call,
+    of_kind,
+    respond,
+    result_of,
+    states,
+    texts_sent,
+)
 
 
 def test_started_specialist_accepts_works_and_its_note_comes_back(any_host):
@@ -18,7 +31,8 @@ def test_started_specialist_accepts_works_and_its_note_comes_back(any_host):
     assert host.say("Please build the hero") == "The draft is ready."
     found = result_of(host)
     assert found["status"] == "ok"
-    assert found["reply"]["verdict"] == "done" and found["reply"]["what_happened"] == NOTE["what_happened"]
+    assert found["reply"]["verdict"] == "done"
+    assert found["reply"]["what_happened"] == NOTE["what_happened"]
     assert kinds(folder) == ["prepared", "briefed", "delivered", "accepted", "done", "briefed"]
 
 
@@ -66,7 +80,10 @@ def test_the_work_moves_on_leg_by_leg_and_the_last_note_comes_back(any_host):
     host.at("before_main_llm_call", lambda agent, **_: names.append((agent.number, agent.agent_name)))
     host.script(
         {
-            "agent0": [hand_over(start=True, state={"ticket": "A-1", "budget_eur": 0, "vat_id": {"status": "declined"}}), respond("ok")],
+            "agent0": [
+                hand_over(start=True, state={"ticket": "A-1", "budget_eur": 0, "vat_id": {"status": "declined"}}),
+                respond("ok"),
+            ],
             "frontend_designer": [done(hand_to="quality reviewer", decisions=["AVIF first"])],
             "quality_reviewer": [done(what_happened="Two findings.", hand_to="implementation_engineer", state={"vat_id": ""})],
             "implementation_engineer": [done(what_happened="Both are mended.")],
@@ -80,14 +97,23 @@ def test_the_work_moves_on_leg_by_leg_and_the_last_note_comes_back(any_host):
     ]
     found = result_of(host)
     assert found["reply"]["what_happened"] == "Both are mended."
-    assert [leg["specialist"] for leg in found["reply"]["legs"]] == ["frontend_designer", "quality_reviewer", "implementation_engineer"]
+    assert [leg["specialist"] for leg in found["reply"]["legs"]] == [
+        "frontend_designer",
+        "quality_reviewer",
+        "implementation_engineer",
+    ]
     packet = of_kind(folder, "done")[-1]["data"]["packet"]
     assert [(f["field"], f["status"], f["value"]) for f in packet["state"]] == [
         ("ticket", "answered", "A-1"), ("budget_eur", "answered", 0), ("vat_id", "declined", None),
     ]  # fmt: skip
-    assert "Two findings." in texts_sent(host, "implementation_engineer") and "AVIF first" in texts_sent(host, "implementation_engineer")
+    assert "Two findings." in texts_sent(host, "implementation_engineer")
+    assert "AVIF first" in texts_sent(host, "implementation_engineer")
     assert {number for number, _ in names} == {0, 1}
-    assert [name for number, name in names if number] == ["🖌️ Frontend Designer (A1)", "🧐 Quality Reviewer (A1)", "🛠️ Implementation Engineer (A1)"]
+    assert [name for number, name in names if number] == [
+        "🖌️ Frontend Designer (A1)",
+        "🧐 Quality Reviewer (A1)",
+        "🛠️ Implementation Engineer (A1)",
+    ]
     assert (host.agent0.agent_name, host.agent0.config.profile) == ("A0", "agent0")
 
 
@@ -151,7 +177,8 @@ def test_review_and_fix_may_go_back_and_forth_up_to_the_cap_and_no_further(host)
     assert "max_handovers_per_chain 4" in of_kind(folder, "escalated")[0]["data"]["why"]
     host.script({"agent0": [hand_over("release_auditor", goal="Look", start=True), respond("well")], "release_auditor": [done()]})
     assert host.say("Once more") == "well"
-    assert of_kind(folder, "prepared")[-1]["hop"] == 5 and states(folder)["release_auditor"] == "done"
+    assert of_kind(folder, "prepared")[-1]["hop"] == 5
+    assert states(folder)["release_auditor"] == "done"
 
 
 def test_handovers_go_down_to_depth_three_and_no_deeper(any_host):
@@ -169,7 +196,9 @@ def test_handovers_go_down_to_depth_three_and_no_deeper(any_host):
             "implementation_engineer": [down("test_debug_engineer", "Test"), done()],
             "test_debug_engineer": [
                 down("quality_reviewer", "Review"),
-                lambda agent: deepest.append(host.tool_results("handover_to_specialist", agent)[-1]) or done(what_happened="Deep."),
+                lambda agent: (
+                    deepest.append(host.tool_results("handover_to_specialist", agent)[-1]) or done(what_happened="Deep.")
+                ),
             ],
         }
     )
@@ -177,10 +206,12 @@ def test_handovers_go_down_to_depth_three_and_no_deeper(any_host):
     assert [(e["to"], e["depth"], e["hop"]) for e in of_kind(folder, "prepared")] == [
         ("solution_architect", 0, 1), ("implementation_engineer", 1, 2), ("test_debug_engineer", 2, 3),
     ]  # fmt: skip
-    assert deepest[0]["error_code"] == "depth" and "solution_architect > implementation_engineer > test_debug_engineer" in deepest[0]["tool_result"]
+    assert deepest[0]["error_code"] == "depth"
+    assert "solution_architect > implementation_engineer > test_debug_engineer" in deepest[0]["tool_result"]
     assert set(states(folder).values()) == {"done"}
     assert len({e["chain"] for e in ledger(folder) if e["kind"] == "prepared"}) == 1
-    assert host.context.streaming_agent in (None, host.agent0) and host.agent0.agent_name == "A0"
+    assert host.context.streaming_agent in (None, host.agent0)
+    assert host.agent0.agent_name == "A0"
 
 
 def test_another_specialist_without_reset_runs_as_itself(any_host):
@@ -227,7 +258,9 @@ def test_artifacts_are_compared_between_prepare_and_delivery(any_host):
     status = of_kind(folder, "delivered")[0]["data"]["artifacts"]
     assert status == {"same.css": "unchanged", "changed.css": "changed", "gone.css": "gone", "../../outside.css": "outside"}
     text = texts_sent(host, "frontend_designer")
-    assert "CHANGED" in text and "GONE" in text and "OUTSIDE" in text
+    assert "CHANGED" in text
+    assert "GONE" in text
+    assert "OUTSIDE" in text
 
 
 def test_the_same_call_again_starts_nothing_and_one_with_start_starts_what_was_prepared(any_host):
@@ -239,10 +272,16 @@ def test_the_same_call_again_starts_nothing_and_one_with_start_starts_what_was_p
         again.append(host.tool_results("handover_to_specialist")[-1])
         return done()
 
-    host.script({"agent0": [hand_over(), hand_over(include_recent_turns=0), hand_over(start=True), respond("ok")], "frontend_designer": [repeat]})
+    host.script(
+        {
+            "agent0": [hand_over(), hand_over(include_recent_turns=0), hand_over(start=True), respond("ok")],
+            "frontend_designer": [repeat],
+        }
+    )
     assert host.say("Please build the hero") == "ok"
     assert json.loads(again[0]["tool_result"])["package"]["repeated"] is True
-    assert len(of_kind(folder, "prepared")) == 1 and states(folder) == {"frontend_designer": "done"}
+    assert len(of_kind(folder, "prepared")) == 1
+    assert states(folder) == {"frontend_designer": "done"}
 
 
 def test_the_specialist_reads_the_history_before_it_hands_back(any_host):
@@ -257,4 +296,5 @@ def test_the_specialist_reads_the_history_before_it_hands_back(any_host):
     assert host.say("Please build the hero with a grid") == "ok"
     assert [k for k in kinds(folder) if k != "briefed"] == ["prepared", "delivered", "accepted", "history_read", "done"]
     nothing = host.tool("request_full_history", reason="x")
-    assert nothing.error and nothing.additional["error_code"] == "nothing_open"
+    assert nothing.error
+    assert nothing.additional["error_code"] == "nothing_open"

@@ -34,7 +34,8 @@ def test_every_row_of_the_specialist_carries_its_persona_also_in_the_saved_chat(
     host.project("acme")
     chat = play(host, call("handover_reply", verdict="clarify", missing=["goal"]), done())
     headings = rows_of_work(host, chat)
-    assert len(headings) >= 4 and all(PERSONA in heading for heading in headings), headings
+    assert len(headings) >= 4
+    assert [heading for heading in headings if PERSONA not in heading] == []
     saved = [row["heading"] for row in host.save(chat)["log"]["logs"] if row["type"] in ("agent", "tool") and row["agentno"] == 1]
     assert saved == headings
 
@@ -43,8 +44,13 @@ def test_the_persona_is_gone_after_the_hand_back_and_the_orchestrators_rows_neve
     host = any_host
     host.project("acme")
     chat = play(host, done())
-    assert [row["heading"] for row in host.rows() if row["agentno"] == 0 and PERSONA in (row["heading"] or "") and row["type"] in ("agent", "tool")] == []
-    assert host.subordinate().agent_name == "A1" and chat is not None
+    assert [
+        row["heading"]
+        for row in host.rows()
+        if row["agentno"] == 0 and PERSONA in (row["heading"] or "") and row["type"] in ("agent", "tool")
+    ] == []
+    assert host.subordinate().agent_name == "A1"
+    assert chat is not None
 
 
 def test_one_line_says_who_has_the_task_now_and_why_at_each_change(any_host):
@@ -72,7 +78,11 @@ def test_the_line_has_a_reason_though_the_call_gave_none(any_host):
     host.project("acme")
     host.script(
         {
-            "agent0": [call("handover_to_specialist", specialist_profile="frontend_designer", topic="hero"), lambda: next_call(result_of(host)["next_step"]), respond("ok")],
+            "agent0": [
+                call("handover_to_specialist", specialist_profile="frontend_designer", topic="hero"),
+                lambda: next_call(result_of(host)["next_step"]),
+                respond("ok"),
+            ],
             "frontend_designer": [done()],
         }
     )
@@ -108,7 +118,12 @@ def write_while_it_works(host):
 def test_a_child_that_only_asked_is_not_said_to_hold_the_task(any_host):
     host = any_host
     host.project("acme")
-    host.script({"agent0": [hand_over(start=True), respond("Which browsers?"), respond("ok")], "frontend_designer": [call("handover_reply", verdict="clarify", missing=["browsers"])]})
+    host.script(
+        {
+            "agent0": [hand_over(start=True), respond("Which browsers?"), respond("ok")],
+            "frontend_designer": [call("handover_reply", verdict="clarify", missing=["browsers"])],
+        }
+    )
     host.say("Please build the hero")
     host.say("The last two")
     assert not [heading for heading, _ in lines(host) if "holds the task" in heading]

@@ -5,7 +5,20 @@ import shutil
 
 import pytest
 from host_double.assemble import SHAPES, assemble
-from host_double.handover_kit import NOTE, call, done, extras, hand_over, kinds, ledger, next_call, of_kind, respond, result_of, states
+from host_double.handover_kit import (
+    NOTE,
+    call,
+    done,
+    extras,
+    hand_over,
+    kinds,
+    ledger,
+    next_call,
+    of_kind,
+    respond,
+    result_of,
+    states,
+)
 
 TOP = [hand_over(start=True, state={"ticket": "A-1"}), respond("The end.")]
 PART = hand_over("quality_reviewer", topic="something else", goal="Review the draft", start=True)
@@ -70,7 +83,14 @@ def go_on(tree, folder_name="acme"):
             names.append((agent.agent_name, agent.config.profile))
             return done(what_happened=f"{agent.config.profile} finished after the restart.")
 
-        host.script({"agent0": [orchestrator] * 6, "default": [orchestrator] * 6, "frontend_designer": [worker] * 6, "quality_reviewer": [worker] * 6})
+        host.script(
+            {
+                "agent0": [orchestrator] * 6,
+                "default": [orchestrator] * 6,
+                "frontend_designer": [worker] * 6,
+                "quality_reviewer": [worker] * 6,
+            }
+        )
         said = host.say("Please go on")
         host.settle()
         return host, folder, before, names, said, host.agent0.agent_name, texts(host)
@@ -90,15 +110,19 @@ def test_a_kill_between_any_two_steps_loses_nothing_and_leaves_nothing_open(tmp_
         _, folder, before, names, said, top, read = go_on(put_back(place, kept))
         after = ledger(folder)
         assert after[: len(before)] == before, (key, "nothing on the disk is overwritten")
-        open_now = {who: state for who, state in states(folder).items() if state in ("delivered", "accepted", "interrupted", "prepared")}
+        open_now = {
+            who: state for who, state in states(folder).items() if state in ("delivered", "accepted", "interrupted", "prepared")
+        }
         assert not open_now, (key, open_now)
         assert said.startswith("The end"), (key, said)
         assert top == "A0", (key, top)
         for name, profile in names:
-            assert name.startswith({"frontend_designer": "🖌️ Frontend Designer", "quality_reviewer": "🧐 Quality Reviewer"}[profile]), key
+            assert name.startswith(
+                {"frontend_designer": "🖌️ Frontend Designer", "quality_reviewer": "🧐 Quality Reviewer"}[profile]
+            ), key
         for event in after:
             if event["kind"] == "prepared" and event["to"] == "quality_reviewer":
-                assert event["depth"] == 1 and event["from"] == "frontend_designer", key
+                assert (event["depth"], event["from"]) == (1, "frontend_designer"), key
         if names:
             assert any("finished after the restart" in text for text in read), (key, "the note reached its superior")
         closed = [event for event in after if event["kind"] in ("done", "failed", "cancelled") and event["data"].get("packet")]
@@ -122,7 +146,12 @@ def test_what_was_prepared_and_not_started_is_offered_again_and_runs(any_tree, t
 def test_a_specialist_comes_back_with_profile_marker_depth_and_its_prompts(any_tree, tmp_path):
     with any_tree.enter() as host:
         host.project("acme")
-        host.script({"agent0": [hand_over(start=True)], "frontend_designer": [call("handover_reply", verdict="accept"), lambda: host.cancel()]})
+        host.script(
+            {
+                "agent0": [hand_over(start=True)],
+                "frontend_designer": [call("handover_reply", verdict="accept"), lambda: host.cancel()],
+            }
+        )
         host.say("Please build the hero", wait=False)
         host.settle()
         for chat in host.chats():
@@ -172,11 +201,15 @@ def test_a_hand_to_that_a_restart_cut_off_is_prepared_and_offered(any_tree, tmp_
     with put_back(any_tree, later[0]).enter() as host:
         host.load_chats()
         folder = host.root / "usr/projects/acme"
-        host.script({"agent0": [lambda: next_call(extras(host)), respond("ok")], "quality_reviewer": [done(what_happened="Reviewed.")]})
+        host.script(
+            {"agent0": [lambda: next_call(extras(host)), respond("ok")], "quality_reviewer": [done(what_happened="Reviewed.")]}
+        )
         host.script({"frontend_designer": [done(hand_to="quality_reviewer", what_happened="Again.")]})
         said = host.say("Go on")
         assert said == "ok", str([host.rows(type="info"), host.rows(type="warning"), host.warnings(), host.rows()])[-3500:]
-        assert "quality_reviewer" in states(folder), str([host.rows(type="info"), host.rows(type="warning"), host.warnings(), host.rows()])[-3500:]
+        assert "quality_reviewer" in states(folder), str(
+            [host.rows(type="info"), host.rows(type="warning"), host.warnings(), host.rows()]
+        )[-3500:]
         assert states(folder) == {"frontend_designer": "done", "quality_reviewer": "done"}
 
 
@@ -184,7 +217,10 @@ def test_a_clarify_survives_a_restart_and_its_answer_reaches_who_asked(any_tree,
     with any_tree.enter() as host:
         host.project("acme")
         host.script(
-            {"agent0": [hand_over(start=True), respond("Which browsers?")], "frontend_designer": [call("handover_reply", verdict="clarify", missing=["browsers"])]}
+            {
+                "agent0": [hand_over(start=True), respond("Which browsers?")],
+                "frontend_designer": [call("handover_reply", verdict="clarify", missing=["browsers"])],
+            }
         )
         host.say("Please build the hero")
         for chat in host.chats():
@@ -199,7 +235,13 @@ def test_a_clarify_survives_a_restart_and_its_answer_reaches_who_asked(any_tree,
             read.append(str(host.contents(agent)))
             return done()
 
-        host.script({"agent0": [hand_over(start=True, answers=asked, state={"browsers": "last two"}), respond("ok")], "frontend_designer": [look]})
+        host.script(
+            {
+                "agent0": [hand_over(start=True, answers=asked, state={"browsers": "last two"}), respond("ok")],
+                "frontend_designer": [look],
+            }
+        )
         assert host.say("The last two") == "ok"
-        assert '"missing": ["browsers"]' in read[0] and "last two" in read[0]
+        assert '"missing": ["browsers"]' in read[0]
+        assert "last two" in read[0]
         assert NOTE["what_happened"] in result_of(host)["reply"]["what_happened"]

@@ -16,7 +16,9 @@ def files_written(host):
     return sorted(path for path in host.root.rglob("*") if path.is_file() and ".a0proj/handover" in str(path))
 
 
-@pytest.mark.parametrize("lacking", [("slugify",), ("filelock",), ("tiktoken",), ("regex",), ("slugify", "filelock", "tiktoken", "regex")])
+@pytest.mark.parametrize(
+    "lacking", [("slugify",), ("filelock",), ("tiktoken",), ("regex",), ("slugify", "filelock", "tiktoken", "regex")]
+)
 def test_a_missing_package_is_a_clear_error_and_no_chat_dies(host_tree, lacking):
     with host_tree.enter(without=lacking) as host:
         host.project("acme")
@@ -27,7 +29,8 @@ def test_a_missing_package_is_a_clear_error_and_no_chat_dies(host_tree, lacking)
         assert "not found" not in answer["tool_result"]
         if answer.get("error"):
             assert any(name in answer["tool_result"] for name in lacking), answer
-        assert "agent0" in host.system_prompt() and "specialists:" in host.system_prompt()
+        assert "agent0" in host.system_prompt()
+        assert "specialists:" in host.system_prompt()
 
 
 def test_importing_tools_and_extensions_loads_neither_tiktoken_nor_filelock(host_tree):
@@ -57,16 +60,21 @@ def test_empty_arguments_reach_the_tool_and_name_what_is_missing(any_host):
     host.script({"agent0": ['{"tool_name": "handover_to_specialist", "tool_args": {}}', respond("ok")]})
     assert host.say("Go") == "ok"
     answer = host.tool_results("handover_to_specialist")[-1]
-    assert answer["error"] and answer["error_code"] == "missing" and "specialist_profile" in answer["tool_result"] and "topic" in answer["tool_result"]
+    assert answer["error"]
+    assert answer["error_code"] == "missing"
+    assert "specialist_profile" in answer["tool_result"]
+    assert "topic" in answer["tool_result"]
     assert not (folder / ".a0proj/handover").exists()
 
 
 def test_unknown_arguments_are_ignored_with_a_warning(host):
     host.project("acme")
     answer = host.tool("handover_to_specialist", **ARGS, colour="blue", summry="x")
-    assert not answer.error and answer.additional is None
+    assert not answer.error
+    assert answer.additional is None
     warnings = json.loads(answer.message)["package"]["warnings"]
-    assert any("colour" in text for text in warnings) and any("did you mean summary" in text for text in warnings)
+    assert any("colour" in text for text in warnings)
+    assert any("did you mean summary" in text for text in warnings)
 
 
 @pytest.mark.parametrize(
@@ -86,20 +94,28 @@ def test_unknown_arguments_are_ignored_with_a_warning(host):
 def test_every_refusal_is_a_marked_response_and_writes_nothing(host, args, code):
     host.project("acme")
     answer = host.tool("handover_to_specialist", **{**ARGS, **args})
-    assert answer.error is True and answer.break_loop is False and answer.message.startswith("ERROR: ")
+    assert answer.error is True
+    assert answer.break_loop is False
+    assert answer.message.startswith("ERROR: ")
     assert answer.additional == {"error": True, "error_code": code}
     assert files_written(host) == []
 
 
 def test_without_project_and_root_it_is_the_error_of_the_seed(host):
     answer = host.tool("handover_to_specialist", **ARGS)
-    assert answer.error and answer.additional["error_code"] == "missing" and "project_root" in answer.message
+    assert answer.error
+    assert answer.additional["error_code"] == "missing"
+    assert "project_root" in answer.message
 
 
 def test_paths_of_the_container_are_understood(host):
     folder = host.project("acme")
     (folder / "index.html").write_text("<p>")
-    args = {**ARGS, "project_root": " /a0/usr/projects/acme", "artifacts": ["/a0/usr/projects/acme/index.html", {"path": "index.html"}]}
+    args = {
+        **ARGS,
+        "project_root": " /a0/usr/projects/acme",
+        "artifacts": ["/a0/usr/projects/acme/index.html", {"path": "index.html"}],
+    }
     answer = host.tool("handover_to_specialist", **args)
     assert not answer.error, answer.message
     assert all(item["size"] == 3 for item in of_kind(folder, "prepared")[0]["data"]["packet"]["artifacts"])
@@ -137,7 +153,10 @@ def test_a_secret_in_the_arguments_is_a_placeholder_everywhere(any_host):
     host.secrets(API_KEY="hunter2-very-secret")
     host.script(
         {
-            "agent0": [hand_over(start=True, summary="The key is §§secret(API_KEY).", state={"key": "§§secret(API_KEY)"}), respond("ok")],
+            "agent0": [
+                hand_over(start=True, summary="The key is §§secret(API_KEY).", state={"key": "§§secret(API_KEY)"}),
+                respond("ok"),
+            ],
             "frontend_designer": [done(what_happened="Used §§secret(API_KEY).", reason="§§secret(API_KEY)")],
         }
     )
@@ -145,7 +164,7 @@ def test_a_secret_in_the_arguments_is_a_placeholder_everywhere(any_host):
     for path in files_written(host):
         assert "hunter2" not in path.read_text("utf-8", "replace"), path
     assert "The key is §§secret(API_KEY)." in texts_sent(host, "frontend_designer")
-    assert "hunter2" not in json.dumps([row for row in host.rows()], default=str)
+    assert "hunter2" not in json.dumps(list(host.rows()), default=str)
     assert "hunter2" not in json.dumps(host.context.data.get("software_orchestrator"))
     assert of_kind(folder, "done")[0]["data"]["note"]["what_happened"] == "Used §§secret(API_KEY)."
 
@@ -153,9 +172,14 @@ def test_a_secret_in_the_arguments_is_a_placeholder_everywhere(any_host):
 def test_a_secret_in_an_error_is_a_placeholder(host):
     host.project("acme")
     host.secrets(API_KEY="hunter2-very-secret")
-    for args in ({"specialist_profile": "§§secret(API_KEY)"}, {"project_root": "hunter2-very-secret"}, {"max_context_tokens": "§§secret(API_KEY)"}):
+    for args in (
+        {"specialist_profile": "§§secret(API_KEY)"},
+        {"project_root": "hunter2-very-secret"},
+        {"max_context_tokens": "§§secret(API_KEY)"},
+    ):
         answer = host.tool("handover_to_specialist", **{**ARGS, **args})
-        assert answer.error and "hunter2" not in answer.message
+        assert answer.error
+        assert "hunter2" not in answer.message
 
 
 def test_a_mask_that_fails_stops_the_write(host, monkeypatch):
@@ -170,18 +194,24 @@ def test_a_mask_that_fails_stops_the_write(host, monkeypatch):
     from usr.plugins.software_orchestrator.helpers import host_run
 
     answer = host.run(host_run.handover(host.agent0, None, {**ARGS, "summary": "something"}))
-    assert answer.error and "cannot be masked" in answer.message and files_written(host) == []
+    assert answer.error
+    assert "cannot be masked" in answer.message
+    assert files_written(host) == []
     assert "vault" not in answer.message
     host_run.person_wrote(host.context, type("Said", (), {"message": "hello"})())
     kept = host.context.data["software_orchestrator"]["person"]
-    assert kept == {"count": 1, "last": [""]} and not (folder / ".a0proj/handover").exists()
+    assert kept == {"count": 1, "last": [""]}
+    assert not (folder / ".a0proj/handover").exists()
 
 
 def test_parallel_is_refused(tmp_path):
     tree = assemble(tmp_path / "a0", shape="children")
     with tree.enter() as host:
         folder = host.project("acme")
-        calls = [{"tool_name": "handover_to_specialist", "tool_args": ARGS}, {"tool_name": "handover_reply", "tool_args": {"verdict": "done", **NOTE}}]
+        calls = [
+            {"tool_name": "handover_to_specialist", "tool_args": ARGS},
+            {"tool_name": "handover_reply", "tool_args": {"verdict": "done", **NOTE}},
+        ]
         host.script({"agent0": [call("parallel", tool_calls=calls), respond("ok")]})
         assert host.say("Go") == "ok"
         assert host.tool_results("parallel")[-1]["tool_result"].count("inside parallel") == 2
@@ -198,9 +228,20 @@ def test_braces_in_every_field_arrive_readable_and_expand_nothing(any_host):
         "summary", "goal", "next_action", "user_state", "return_condition", "handover_reason", "stopped_at",
     )  # fmt: skip
     args = {name: f"{name} {BRACES}" for name in fields}
-    args |= {name: [f"{name} {BRACES}"] for name in ("acceptance_criteria", "sections_done", "notes", "decisions", "rejected_paths", "open_questions", "flags")}
-    args |= {"state": {"field": BRACES, "vat": {"status": "declined", "verbatim": BRACES}}, "recent_turns": [{"role": "user", "content": BRACES}]}
-    args |= {"artifacts": [f"a {BRACES}.txt"], "topic": f"topic {BRACES}", "authority": {"granted": [BRACES]}, "max_context_tokens": 9000}
+    args |= {
+        name: [f"{name} {BRACES}"]
+        for name in ("acceptance_criteria", "sections_done", "notes", "decisions", "rejected_paths", "open_questions", "flags")
+    }
+    args |= {
+        "state": {"field": BRACES, "vat": {"status": "declined", "verbatim": BRACES}},
+        "recent_turns": [{"role": "user", "content": BRACES}],
+    }
+    args |= {
+        "artifacts": [f"a {BRACES}.txt"],
+        "topic": f"topic {BRACES}",
+        "authority": {"granted": [BRACES]},
+        "max_context_tokens": 9000,
+    }
     host.script(
         {
             "agent0": [hand_over(start=True, **args), respond("ok")],
@@ -210,13 +251,18 @@ def test_braces_in_every_field_arrive_readable_and_expand_nothing(any_host):
     )
     assert host.say("Please build the hero") == "ok"
     text = texts_sent(host, "frontend_designer")
-    assert "{{" not in text.partition("Double extras")[0] and "always_enabled" not in text
+    assert "{{" not in text.partition("Double extras")[0]
+    assert "always_enabled" not in text
     for name in (*fields, "decisions", "notes", "flags"):
         assert f"{name} {{ {{ include './plugin.yaml' }}}} {{ {{attachments}}" in text, name
     assert text.count("include './plugin.yaml'") >= len(args) - 2
     delivered = of_kind(folder, "delivered")[0]["data"]
     assert "{{ include" in json.dumps(of_kind(folder, "prepared")[0]["data"]["packet"]), "the record keeps the words as they came"
-    sent = next(str(item["user_message"]) for item in map(dict, filter(lambda c: isinstance(c, dict), host.contents(_agent(host, "frontend_designer")))) if "user_message" in item)
+    sent = next(
+        str(item["user_message"])
+        for item in map(dict, filter(lambda c: isinstance(c, dict), host.contents(_agent(host, "frontend_designer"))))
+        if "user_message" in item
+    )
     assert hashlib.sha256(sent.encode()).hexdigest() == delivered["text_sha256"]
     assert "{{" not in result_of(host)["reply"].get("what_happened", "")
     host.script({"agent0": [respond("again")]})
@@ -235,7 +281,12 @@ def test_what_is_said_beside_a_reference_is_not_lost_and_two_references_are_refu
         {
             "agent0": [
                 hand_over(),
-                lambda: call("call_subordinate", profile="x", message=f"Hurry up please: §§handover({of_kind(folder, 'prepared')[0]['handover']})", reset="true"),
+                lambda: call(
+                    "call_subordinate",
+                    profile="x",
+                    message=f"Hurry up please: §§handover({of_kind(folder, 'prepared')[0]['handover']})",
+                    reset="true",
+                ),
                 respond("ok"),
             ],
             "frontend_designer": [done()],
@@ -244,11 +295,16 @@ def test_what_is_said_beside_a_reference_is_not_lost_and_two_references_are_refu
     assert host.say("Please build the hero") == "ok"
     assert "Hurry up please" in texts_sent(host, "frontend_designer")
     assert states(folder) == {"frontend_designer": "done"}
-    sent = next(item["user_message"] for item in host.contents(_agent(host, "frontend_designer")) if isinstance(item, dict) and "user_message" in item)
+    sent = next(
+        item["user_message"]
+        for item in host.contents(_agent(host, "frontend_designer"))
+        if isinstance(item, dict) and "user_message" in item
+    )
     assert hashlib.sha256(sent.encode()).hexdigest() == of_kind(folder, "delivered")[0]["data"]["text_sha256"]
     twice = "§§handover(ho-0123456789abcdef) §§handover(ho-0123456789abcdef)"
     host.script({"agent0": [call("call_subordinate", message=twice), respond("well")]})
-    assert host.say("Again") == "well" and "one reference" in host.warnings()[-1]
+    assert host.say("Again") == "well"
+    assert "one reference" in host.warnings()[-1]
 
 
 def test_the_prompt_of_the_tool_with_its_roster_is_short(host):
@@ -276,7 +332,9 @@ def test_specialist_prompts_are_short_and_shown_only_to_who_holds_a_handover(any
     host.script({"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [look]})
     host.say("Please build the hero")
     for mark in ("## your handover", "### handover_reply"):
-        assert mark in shown["specialist"] and mark not in host.system_prompt() and mark not in host.system_prompt(_agent(host, "frontend_designer"))
+        assert mark in shown["specialist"]
+        assert mark not in host.system_prompt()
+        assert mark not in host.system_prompt(_agent(host, "frontend_designer"))
     assert tokens.counter().count(shown["text"]) < 600
 
 
@@ -284,4 +342,6 @@ def test_no_module_of_the_plugin_is_imported_under_a_wrong_name(any_host):
     host = any_host
     host.project("acme")
     host.tool("handover_to_specialist", **ARGS)
-    assert not [name for name in sys.modules if name.endswith("host_run") and name != "usr.plugins.software_orchestrator.helpers.host_run"]
+    assert not [
+        name for name in sys.modules if name.endswith("host_run") and name != "usr.plugins.software_orchestrator.helpers.host_run"
+    ]

@@ -3,7 +3,20 @@
 import json
 
 import pytest
-from host_double.handover_kit import NOTE, call, done, hand_over, kinds, ledger, next_call, of_kind, respond, result_of, states, texts_sent
+from host_double.handover_kit import (
+    NOTE,
+    call,
+    done,
+    hand_over,
+    kinds,
+    ledger,
+    next_call,
+    of_kind,
+    respond,
+    result_of,
+    states,
+    texts_sent,
+)
 
 from usr.plugins.software_orchestrator.helpers import tokens
 
@@ -34,13 +47,17 @@ def test_a_done_with_all_parts_is_recorded_and_told_whole(any_host):
         ),
     )
     event = of_kind(folder, "done")[0]["data"]
-    assert event["note"] == {**NOTE, "reason": "no images yet"} and event["outcome"] == "partial"
+    assert event["note"] == {**NOTE, "reason": "no images yet"}
+    assert event["outcome"] == "partial"
     packet = event["packet"]
     assert [item["text"] for item in packet["decisions"]] == ["CSS grid, no framework", "AVIF with a fallback"]
     assert packet["decisions"][1]["owner"] == "frontend_designer"
     assert {item["field"]: item["status"] for item in packet["state"]} == {"weight_kb": "answered", "vat_id": "declined"}
-    assert packet["stopped_at"] == "images" and packet["sections_done"] == ["layout"] and packet["flags"][0]["text"] == "contrast is low"
-    assert packet["rejected_paths"][0]["what"] == "flexbox" and packet["open_questions"][0]["text"] == "Which headline?"
+    assert packet["stopped_at"] == "images"
+    assert packet["sections_done"] == ["layout"]
+    assert packet["flags"][0]["text"] == "contrast is low"
+    assert packet["rejected_paths"][0]["what"] == "flexbox"
+    assert packet["open_questions"][0]["text"] == "Which headline?"
     reply = found["reply"]
     assert {name: reply[name] for name in NOTE} == NOTE
     assert (reply["verdict"], reply["outcome"], reply["implicit"]) == ("done", "partial", False)
@@ -50,7 +67,8 @@ def test_a_done_with_all_parts_is_recorded_and_told_whole(any_host):
 def test_an_incomplete_note_is_asked_for_once_then_taken_and_marked(any_host):
     short = {"verdict": "done", "what_happened": "Drafted."}
     folder, found = play(any_host, call("handover_reply", **short), call("handover_reply", next="Show it.", **short))
-    assert kinds(folder).count("refused") == 1 and states(folder) == {"frontend_designer": "done"}
+    assert kinds(folder).count("refused") == 1
+    assert states(folder) == {"frontend_designer": "done"}
     assert of_kind(folder, "done")[0]["data"]["note"]["incomplete"] == ["observations", "user_state"]
     assert found["reply"]["incomplete"] == ["observations", "user_state"]
 
@@ -58,10 +76,12 @@ def test_an_incomplete_note_is_asked_for_once_then_taken_and_marked(any_host):
 def test_a_clarify_on_what_the_packet_holds_is_answered_without_bothering_anyone(any_host):
     host = any_host
     folder, found = play(host, call("handover_reply", verdict="clarify", missing=["ticket"]), done(), state={"ticket": "WEB-12"})
-    assert states(folder) == {"frontend_designer": "done"} and found["reply"]["verdict"] == "done"
+    assert states(folder) == {"frontend_designer": "done"}
+    assert found["reply"]["verdict"] == "done"
     assert of_kind(folder, "clarify")[0]["data"] == {"missing": [], "already_held": ["ticket"]}
     reminder = host.tool_results("handover_reply", host.subordinate())[0]["tool_result"]
-    assert "WEB-12" in reminder and "go on" in reminder
+    assert "WEB-12" in reminder
+    assert "go on" in reminder
 
 
 def test_a_decline_is_an_answer_to_a_clarify(any_host):
@@ -77,8 +97,10 @@ def test_a_clarify_on_known_and_unknown_names_asks_only_the_unknown(any_host):
     assert states(folder) == {"frontend_designer": "clarify"}
     assert of_kind(folder, "clarify")[0]["data"]["missing"] == ["Which browsers?"]
     reply = found["reply"]
-    assert reply["missing"] == ["Which browsers?"] and reply["already_held"] == ["ticket"]
-    assert "answers" in found["next_step"] and found["package"]["handover_id"] in found["next_step"]
+    assert reply["missing"] == ["Which browsers?"]
+    assert reply["already_held"] == ["ticket"]
+    assert "answers" in found["next_step"]
+    assert found["package"]["handover_id"] in found["next_step"]
 
 
 def test_answers_reach_the_specialist_that_still_knows_its_question(any_host):
@@ -158,20 +180,25 @@ def test_a_plain_call_subordinate_answers_and_reopens_the_same_handover(any_host
 def test_a_reject_says_why_and_who_may_go_on(any_host):
     folder, found = play(any_host, call("handover_reply", verdict="reject", reason="This is backend work."))
     assert states(folder) == {"frontend_designer": "rejected"}
-    assert found["status"] == "ok" and found["reply"]["verdict"] == "reject" and found["reply"]["reason"] == "This is backend work."
+    assert found["status"] == "ok"
+    assert found["reply"]["verdict"] == "reject"
+    assert found["reply"]["reason"] == "This is backend work."
     assert "another specialist" in found["next_step"]
 
 
 def test_an_escalate_stops_the_chain_calls_the_person_and_their_next_message_lifts_it(any_host):
     host = any_host
     folder, found = play(host, call("handover_reply", verdict="escalate", reason="Needs a lawyer."))
-    assert found["reply"]["verdict"] == "escalate" and "ask the person" in found["next_step"]
+    assert found["reply"]["verdict"] == "escalate"
+    assert "ask the person" in found["next_step"]
     assert any("Needs a lawyer." in note["message"] for note in host.notifications())
     stopped = host.tool("handover_to_specialist", **hand_over("quality_reviewer")["tool_args"])
-    assert stopped.error and stopped.additional["error_code"] == "stopped"
+    assert stopped.error
+    assert stopped.additional["error_code"] == "stopped"
     host.script({"agent0": [hand_over("quality_reviewer", start=True), respond("well")], "quality_reviewer": [done()]})
     assert host.say("The lawyer said yes") == "well"
-    assert "resumed" in kinds(folder) and states(folder)["quality_reviewer"] == "done"
+    assert "resumed" in kinds(folder)
+    assert states(folder)["quality_reviewer"] == "done"
 
 
 def test_a_handover_prepared_before_the_stop_can_be_started_after_the_person_wrote(any_host):
@@ -202,7 +229,8 @@ def test_a_long_note_is_cut_to_its_limit_and_says_where_the_rest_is(any_host):
     assert states(folder) == {"frontend_designer": "done"}
     reply = found["reply"]
     assert sum(tokens.counter().count(str(reply.get(name, ""))) for name in (*NOTE, "changes", "note")) <= 400
-    assert reply["omitted"] and "briefing" in json.dumps(reply["omitted"])
+    assert reply["omitted"]
+    assert "briefing" in json.dumps(reply["omitted"])
     assert of_kind(folder, "done")[0]["data"]["note"]["what_happened"].startswith("what_happened many words")
     assert len(of_kind(folder, "done")[0]["data"]["packet"]["decisions"]) == 41
 
@@ -221,7 +249,8 @@ def test_a_long_note_through_call_subordinate_is_within_its_limit_too(any_host):
     assert host.say("Please build the hero") == "ok"
     text = host.tool_results("call_subordinate")[-1]["tool_result"]
     assert tokens.counter().count(text) <= 400
-    assert "briefing" in text and "Not here for space" in text
+    assert "briefing" in text
+    assert "Not here for space" in text
 
 
 def test_sixty_questions_at_once_are_asked_within_the_limit_and_all_recorded(any_host):
@@ -229,7 +258,8 @@ def test_sixty_questions_at_once_are_asked_within_the_limit_and_all_recorded(any
     folder, found = play(any_host, call("handover_reply", verdict="clarify", missing=questions))
     assert states(folder) == {"frontend_designer": "clarify"}
     assert of_kind(folder, "clarify")[0]["data"]["missing"] == questions
-    assert found["reply"]["verdict"] == "clarify" and found["reply"]["missing"]
+    assert found["reply"]["verdict"] == "clarify"
+    assert found["reply"]["missing"]
 
 
 def test_going_back_to_a_specialist_gives_it_its_earlier_note_and_the_news(any_host):
@@ -244,7 +274,9 @@ def test_going_back_to_a_specialist_gives_it_its_earlier_note_and_the_news(any_h
     assert host.say("Please build the hero") == "ok"
     second = [asked for asked in host.model_calls if "frontend_designer" in asked["names"]][1]
     text = "\n".join(str(message.content) for message in second["messages"][1:])
-    assert "Your earlier hand-back" in text and NOTE["what_happened"] in text and "New since then" in text
+    assert "Your earlier hand-back" in text
+    assert NOTE["what_happened"] in text
+    assert "New since then" in text
 
 
 def test_what_the_specialist_decided_travels_on(any_host):
@@ -252,21 +284,30 @@ def test_what_the_specialist_decided_travels_on(any_host):
     host.project("acme")
     host.script(
         {
-            "agent0": [hand_over(start=True, state={"ticket": "A-1"}), hand_over("quality_reviewer", start=True, decisions=[]), respond("ok")],
+            "agent0": [
+                hand_over(start=True, state={"ticket": "A-1"}),
+                hand_over("quality_reviewer", start=True, decisions=[]),
+                respond("ok"),
+            ],
             "frontend_designer": [done(decisions=["AVIF first"], state={"weight_kb": 0})],
             "quality_reviewer": [done(what_happened="Reviewed.")],
         }
     )
     assert host.say("Please build the hero") == "ok"
     text = texts_sent(host, "quality_reviewer")
-    assert "AVIF first" in text and "weight_kb = 0" in text and "ticket" in text and "CSS grid" in text
+    assert "AVIF first" in text
+    assert "weight_kb = 0" in text
+    assert "ticket" in text
+    assert "CSS grid" in text
 
 
 def test_a_reply_without_an_open_handover_is_a_clear_error(any_host):
     host = any_host
     host.project("acme")
     answer = host.tool("handover_reply", verdict="done", **NOTE)
-    assert answer.error and answer.additional == {"error": True, "error_code": "nothing_open"} and not answer.break_loop
+    assert answer.error
+    assert answer.additional == {"error": True, "error_code": "nothing_open"}
+    assert not answer.break_loop
 
 
 @pytest.mark.parametrize(
@@ -290,9 +331,11 @@ def test_a_wrong_reply_is_refused_marked_and_the_specialist_goes_on(host, args, 
         return done()
 
     folder, found = play(host, call("handover_reply", **args), look)
-    assert seen[0]["error"] is True and seen[0]["error_code"] == code
+    assert seen[0]["error"] is True
+    assert seen[0]["error_code"] == code
     assert seen[0]["tool_result"].startswith("ERROR: ")
-    assert states(folder) == {"frontend_designer": "done"} and found["reply"]["verdict"] == "done"
+    assert states(folder) == {"frontend_designer": "done"}
+    assert found["reply"]["verdict"] == "done"
 
 
 def test_sloppy_replies_are_understood(host):
@@ -311,5 +354,6 @@ def test_sloppy_replies_are_understood(host):
     )
     packet = of_kind(folder, "done")[0]["data"]["packet"]
     assert [item["text"] for item in packet["decisions"]][1:] == ["Use AVIF", "Blue"]
-    assert packet["sections_done"] == ["layout", "fonts"] and found["reply"]["verdict"] == "done"
+    assert packet["sections_done"] == ["layout", "fonts"]
+    assert found["reply"]["verdict"] == "done"
     assert "colour" in json.dumps(found["reply"])

@@ -1,10 +1,8 @@
 """Every way a specialist's run may end, and what is left then: nothing open for ever, no note lost, the persona gone."""
 
-import asyncio
 import shutil
 
 import pytest
-from host_double.assemble import assemble
 from host_double.handover_kit import NOTE, call, done, extras, hand_over, kinds, next_call, of_kind, respond, result_of, states
 
 
@@ -25,12 +23,21 @@ def boom():
 def test_a_run_that_breaks_is_failed_and_nowhere_done(any_host):
     host = any_host
     folder = host.project("acme")
-    host.script({"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [call("handover_reply", verdict="accept"), boom, boom]})
+    host.script(
+        {
+            "agent0": [hand_over(start=True), respond("ok")],
+            "frontend_designer": [call("handover_reply", verdict="accept"), boom, boom],
+        }
+    )
     assert host.say("Please build the hero") == "ok"
     found = result_of(host)
-    assert found["status"] == "failed" and found["reply"]["verdict"] == "failed" and "the model is gone" in found["reply"]["reason"]
-    assert states(folder) == {"frontend_designer": "failed"} and "done" not in kinds(folder)
-    assert persona_is_gone(host) and host.context.streaming_agent in (host.agent0, None)
+    assert found["status"] == "failed"
+    assert found["reply"]["verdict"] == "failed"
+    assert "the model is gone" in found["reply"]["reason"]
+    assert states(folder) == {"frontend_designer": "failed"}
+    assert "done" not in kinds(folder)
+    assert persona_is_gone(host)
+    assert host.context.streaming_agent in (host.agent0, None)
     assert any("failed" in row["heading"] for row in host.rows(type="info"))
 
 
@@ -45,7 +52,8 @@ def test_a_run_that_breaks_under_call_subordinate_is_failed_too(any_host):
     )
     assert host.say("Please build the hero") == "ok"
     assert "the model is gone" in host.tool_results("call_subordinate")[-1]["tool_result"]
-    assert states(folder) == {"frontend_designer": "failed"} and persona_is_gone(host)
+    assert states(folder) == {"frontend_designer": "failed"}
+    assert persona_is_gone(host)
 
 
 def test_a_profile_whose_folder_is_gone_fails_before_anything_runs(any_host):
@@ -55,7 +63,8 @@ def test_a_profile_whose_folder_is_gone_fails_before_anything_runs(any_host):
     host.forget_caches()
     host.script({"agent0": [hand_over(start=True), lambda: next_call(_prepare(host)), respond("ok")]})
     assert host.say("Please build the hero") == "ok"
-    assert result_of(host)["status"] == "failed" and "no profile frontend_designer" in result_of(host)["reply"]["reason"]
+    assert result_of(host)["status"] == "failed"
+    assert "no profile frontend_designer" in result_of(host)["reply"]["reason"]
     assert "transferred" not in str(host.tool_results("handover_to_specialist"))
     assert "delivered" not in kinds(folder)
     assert "no profile frontend_designer" in host.warnings()[-1]
@@ -73,13 +82,20 @@ def _prepare(host):
 def test_a_stop_interrupts_and_the_next_message_lets_the_work_come_to_its_end(any_host):
     host = any_host
     folder = host.project("acme")
-    host.script({"agent0": [hand_over(start=True)], "frontend_designer": [call("handover_reply", verdict="accept"), lambda: host.cancel()]})
+    host.script(
+        {
+            "agent0": [hand_over(start=True)],
+            "frontend_designer": [call("handover_reply", verdict="accept"), lambda: host.cancel()],
+        }
+    )
     task = host.say("Please build the hero", wait=False)
     host.settle()
-    assert task is not None and states(folder) == {"frontend_designer": "interrupted"}
+    assert task is not None
+    assert states(folder) == {"frontend_designer": "interrupted"}
     host.script({"agent0": [lambda: next_call(extras(host)), respond("ok")], "frontend_designer": [done()]})
     assert host.say("Go on please") == "ok"
-    assert states(folder) == {"frontend_designer": "done"} and persona_is_gone(host)
+    assert states(folder) == {"frontend_designer": "done"}
+    assert persona_is_gone(host)
     assert "Hero drafted" in str(host.contents())
     assert len([agent for agent in agents(host) if agent.number == 1]) == 1
 
@@ -116,7 +132,8 @@ def test_a_nudge_goes_on_with_whoever_it_reaches(any_host, who):
     host.say("Please build the hero", wait=False)
     host.settle()
     assert states(folder) == {"frontend_designer": "done"}
-    assert "interrupted" in kinds(folder) and persona_is_gone(host)
+    assert "interrupted" in kinds(folder)
+    assert persona_is_gone(host)
     assert host.context.data["software_orchestrator"]["person"]["count"] == 1
 
 
@@ -151,7 +168,11 @@ def test_a_message_in_the_middle_reaches_the_linear_specialist_and_the_work_stay
     host.script(
         {
             "agent0": [hand_over(start=True), respond("ok")],
-            "frontend_designer": [call("handover_reply", verdict="accept"), lambda: host.interrupt("Make it blue") or respond("never read"), look],
+            "frontend_designer": [
+                call("handover_reply", verdict="accept"),
+                lambda: host.interrupt("Make it blue") or respond("never read"),
+                look,
+            ],
         }
     )
     assert host.say("Please build the hero") == "ok"
@@ -183,11 +204,16 @@ def test_a_message_in_the_moment_of_the_hand_back_loses_no_note_and_the_last_ver
     host.script({"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [reply_now, last]})
     assert host.say("Please build the hero") == "ok"
     found = result_of(host)
-    assert states(folder) == {"frontend_designer": "done"} and found["reply"]["verdict"] == "done"
+    assert states(folder) == {"frontend_designer": "done"}
+    assert found["reply"]["verdict"] == "done"
     told = found["reply"]["what_happened"]
     assert ("Second note." in told) if then == "reply" else ("Also made it blue." in told and "First note." in told)
     assert of_kind(folder, "done")[-1]["data"]["note"]["observations"] == NOTE["observations"]
-    assert [e["data"]["note"]["what_happened"] for kind in ("done", "clarify", "escalated") for e in of_kind(folder, kind)][0]
+    assert any(
+        "First note." in e["data"]["note"]["what_happened"]
+        for kind in ("done", "clarify", "escalated")
+        for e in of_kind(folder, kind)
+    )
     assert persona_is_gone(host)
 
 
@@ -240,7 +266,9 @@ def test_settings_saved_in_the_middle_leave_the_specialist_the_specialist(any_ho
         seen.append((agent.config.profile, agent.agent_name))
         return done()
 
-    host.script({"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [save, look], "quality_reviewer": [done()]})
+    host.script(
+        {"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [save, look], "quality_reviewer": [done()]}
+    )
     assert host.say("Please build the hero") == "ok"
     assert seen == [("frontend_designer", "🖌️ Frontend Designer (A1)")]
     assert [event["from"] for event in of_kind(folder, "prepared")] == ["a0_software_orchestrator", "frontend_designer"]
@@ -278,7 +306,8 @@ def test_a_specialist_taken_out_of_the_roster_may_finish(host):
 
     host.script({"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [drop, done(outcome="partial")]})
     assert host.say("Please build the hero") == "ok"
-    assert states(folder) == {"frontend_designer": "done"} and result_of(host)["reply"]["outcome"] == "partial"
+    assert states(folder) == {"frontend_designer": "done"}
+    assert result_of(host)["reply"]["outcome"] == "partial"
 
 
 @pytest.mark.parametrize("what", ["link", "file", "directory for a ledger"])
@@ -302,7 +331,12 @@ def test_a_hostile_handover_folder_ends_no_chat(host, what, tmp_path):
 def test_a_branched_chat_drops_the_binding_and_says_so(any_tree):
     with any_tree.enter() as host:
         folder = host.project("acme")
-        host.script({"agent0": [hand_over(start=True)], "frontend_designer": [call("handover_reply", verdict="accept"), lambda: host.cancel()]})
+        host.script(
+            {
+                "agent0": [hand_over(start=True)],
+                "frontend_designer": [call("handover_reply", verdict="accept"), lambda: host.cancel()],
+            }
+        )
         host.say("Please build the hero", wait=False)
         host.settle()
         holder = next(agent for agent in agents(host) if agent.number == 1)
@@ -310,17 +344,21 @@ def test_a_branched_chat_drops_the_binding_and_says_so(any_tree):
 
         branched = host.chat(persist_chat.load_json_chats([persist_chat.export_json_chat(holder.context)])[0])
         branched.output_data = {}
-        speaker = next(agent for agent in (branched.agent0, branched.agent0.data.get("_subordinate")) if agent and agent.number == 1)
+        speaker = next(
+            agent for agent in (branched.agent0, branched.agent0.data.get("_subordinate")) if agent and agent.number == 1
+        )
         before = kinds(folder)
         branched.streaming_agent = speaker
         host.script({"A1": [respond("going on")], "A0": [respond("ok")]})
         host.say("Go on", chat=branched)
-        assert kinds(folder) == before and "software_orchestrator" not in speaker.data
+        assert kinds(folder) == before
+        assert "software_orchestrator" not in speaker.data
         assert any("belongs to another chat" in row["heading"] for row in host.rows(branched))
 
 
 @pytest.mark.parametrize(
-    "reference", ["§§handover(ho-0123456789abcdef)", "§§handover(ho-123)", "§§handover()", "§§handover(the designer)", "closed", "other chat"]
+    "reference",
+    ["§§handover(ho-0123456789abcdef)", "§§handover(ho-123)", "§§handover()", "§§handover(the designer)", "closed", "other chat"],
 )
 def test_a_reference_to_nothing_is_a_clear_error_and_nothing_runs(any_host, reference):
     host = any_host
@@ -335,15 +373,22 @@ def test_a_reference_to_nothing_is_a_clear_error_and_nothing_runs(any_host, refe
     before = kinds(folder)
     host.script({"agent0": [call("call_subordinate", profile="developer", message=reference, reset="true"), respond("well")]})
     assert host.say("Go on") == "well"
-    assert "ERROR" in host.warnings()[-1] and kinds(folder) == before
+    assert "ERROR" in host.warnings()[-1]
+    assert kinds(folder) == before
     assert not [asked for asked in host.model_calls if "developer" in asked["names"]]
 
 
 def test_two_chats_at_once_have_their_own_depth_and_hops(any_host):
     host = any_host
     chats = [host.new_chat(), host.new_chat()]
-    folder = [host.project("acme", chat=chat) for chat in chats][0]
-    host.script({"agent0": [hand_over(start=True), hand_over(start=True), respond("ok"), respond("ok")], "frontend_designer": [done(), done()]})
+    folder = host.project("acme", chat=chats[0])
+    host.project("acme", chat=chats[1])
+    host.script(
+        {
+            "agent0": [hand_over(start=True), hand_over(start=True), respond("ok"), respond("ok")],
+            "frontend_designer": [done(), done()],
+        }
+    )
     for chat in chats:
         host.say("Please build the hero", chat=chat, wait=False)
     for chat in chats:

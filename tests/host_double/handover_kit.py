@@ -4,7 +4,21 @@ import json
 
 from host_double.assemble import call, respond
 
-__all__ = ["NOTE", "call", "done", "extras", "hand_over", "kinds", "ledger", "next_call", "of_kind", "respond", "result_of", "states", "texts_sent"]
+__all__ = [
+    "NOTE",
+    "call",
+    "done",
+    "extras",
+    "hand_over",
+    "kinds",
+    "ledger",
+    "next_call",
+    "of_kind",
+    "respond",
+    "result_of",
+    "states",
+    "texts_sent",
+]
 
 NOTE = {
     "what_happened": "Hero drafted in index.html.",
@@ -39,7 +53,11 @@ def extras(host):
 
 
 def ledger(folder):
-    lines = [line for path in sorted((folder / ".a0proj/handover/chains").glob("*.jsonl")) for line in path.read_text("utf-8").splitlines()]
+    lines = [
+        line
+        for path in sorted((folder / ".a0proj/handover/chains").glob("*.jsonl"))
+        for line in path.read_text("utf-8").splitlines()
+    ]
     return [json.loads(line) for line in lines]
 
 

@@ -5,6 +5,5 @@ from usr.plugins.software_orchestrator.helpers import host_run
 
 class OffersAgain(Extension):
     async def execute(self, loop_data=None, **kwargs):
-        if self.agent and loop_data and loop_data.iteration and loop_data.extras_persistent.pop(host_run.OFFERS, ""):
-            if text := await host_run.offers_again(self.agent):
-                loop_data.extras_persistent[host_run.OFFERS] = text
+        if self.agent and loop_data and loop_data.iteration:
+            await host_run.offers_again(self.agent, loop_data.extras_persistent)

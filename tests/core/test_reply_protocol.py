@@ -1,0 +1,205 @@
+"""The way back, without a host: what is recorded, what the superior reads, and that nothing stays open."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from usr.plugins.software_orchestrator.helpers import budget, render, reply_protocol, tokens
+from usr.plugins.software_orchestrator.helpers.chain import OPEN
+from usr.plugins.software_orchestrator.helpers.chain_book import peek
+from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RefusedError
+from usr.plugins.software_orchestrator.helpers.held import held
+from usr.plugins.software_orchestrator.tests.core.chain_maker import SETTINGS, ChainMaker
+
+NOTE = {"what_happened": "Hero built.", "observations": "120 kB.", "user_state": "calm", "next": "Review."}
+COUNT = tokens.counter().count
+TEXT = st.text(max_size=400) | st.text(alphabet="{}ab \n", max_size=60) | st.integers(1, 400).map(lambda n: "word " * n)
+
+
+class Desk:
+    """A chain with one delivered handover, and the calls of the reply side on it."""
+
+    def __init__(self, root: Path) -> None:
+        self.made = ChainMaker(root)
+        self.packet = self.made.hand_over()
+        self.id = self.packet.identity.handover_id
+
+    @property
+    def rest(self) -> tuple[Any, ...]:
+        caller = self.made.caller(inside=self.id, sender="frontend_designer", person_count=1)
+        return caller, SETTINGS, self.made.ports
+
+    @property
+    def chain(self) -> Any:
+        return peek(self.made.folder, self.made.chain_id, self.made.ports)
+
+    @property
+    def state(self) -> str:
+        return self.chain.find(self.id).state
+
+    def deliver(self) -> Any:
+        return reply_protocol.deliver(self.id, *self.rest, way="start")
+
+    def reply(self, **args: Any) -> Any:
+        return reply_protocol.reply(args, *self.rest)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    found = Desk(tmp_path / "project")
+    found.deliver()
+    return found
+
+
+@given(texts=st.dictionaries(st.sampled_from(["a", "b", "c", "d"]), TEXT, max_size=4), limit=st.integers(0, 200))
+def test_texts_that_share_a_limit_never_exceed_it_and_what_was_cut_is_named(texts: dict[str, str], limit: int) -> None:
+    kept, cut = budget.fit_texts(texts, limit, COUNT)
+    assert sum(map(COUNT, kept.values())) <= limit
+    assert {name for name, text in texts.items() if text and kept.get(name) != text} == set(cut)
+
+
+@given(TEXT | st.from_regex(r"\{{1,7}[a-z]{0,3}\}{0,4}", fullmatch=True))
+def test_inert_text_holds_no_double_brace_and_loses_no_character(text: str) -> None:
+    calm = render.inert(text)
+    assert "{{" not in calm
+    assert calm.replace("{ ", "{").replace("{ ", "{") == text.replace("{ ", "{").replace("{ ", "{")
+    assert render.inert(calm) == calm
+
+
+@settings(max_examples=15)
+@given(note=st.fixed_dictionaries(dict.fromkeys(NOTE, TEXT)), count=st.integers(0, 40))
+def test_any_hand_back_is_recorded_whole_and_told_within_its_limit(
+    tmp_path_factory: Any, note: dict[str, str], count: int
+) -> None:
+    desk = Desk(tmp_path_factory.mktemp("any"))
+    desk.deliver()
+    args = {**NOTE, **{name: text for name, text in note.items() if text.strip()}}
+    answer = desk.reply(verdict="done", **args, decisions=[f"Decision {n} of this work" for n in range(count)])
+    assert COUNT(answer.note) <= SETTINGS.handback_note_tokens
+    assert "{{" not in answer.note
+    told = [text for name in NOTE if isinstance(text := answer.summary.get(name, ""), str)]
+    assert sum(map(COUNT, (*told, answer.summary.get("changes", "")))) <= SETTINGS.handback_note_tokens
+    assert len(desk.chain.find(desk.id).latest.decisions) == 2 + count
+
+
+STEPS = (
+    "accept",
+    "clarify",
+    "ask held",
+    "reject",
+    "done",
+    "short",
+    "escalate",
+    "touch",
+    "interrupt",
+    "failed",
+    "cancelled",
+    "done implicit",
+    "deliver",
+    "bad",
+)
+
+
+@settings(max_examples=25)
+@given(steps=st.lists(st.sampled_from(STEPS), max_size=8))
+def test_in_any_order_of_events_the_last_verdict_counts_and_an_end_of_the_run_closes(
+    tmp_path_factory: Any, steps: list[str]
+) -> None:
+    desk = Desk(tmp_path_factory.mktemp("order"))
+    desk.deliver()
+    written = b""
+    for step in steps:
+        with contextlib.suppress(HandoverError):  # a refusal is an answer; what matters is what stands afterwards
+            play(desk, step)
+        now = desk.made.ledger.read_bytes()
+        assert now.startswith(written)
+        written = now
+        if step in ("reject", "done", "escalate", "clarify"):
+            assert desk.state == {"reject": "rejected", "escalate": "escalated"}.get(step, step)
+    reply_protocol.close(desk.id, "done", "", *desk.rest, said="The end.")
+    assert desk.state not in OPEN
+    assert reply_protocol.outcome_of(desk.id, *desk.rest).note
+
+
+def play(desk: Desk, step: str) -> None:
+    rest = desk.rest
+    actions = {
+        "accept": lambda: desk.reply(verdict="accept"),
+        "clarify": lambda: desk.reply(verdict="clarify", missing=["browsers"]),
+        "ask held": lambda: desk.reply(verdict="clarify", missing=["ticket"]),
+        "reject": lambda: desk.reply(verdict="reject", reason="not mine"),
+        "done": lambda: desk.reply(verdict="done", **NOTE),
+        "short": lambda: desk.reply(verdict="done", next="x"),
+        "escalate": lambda: desk.reply(verdict="escalate", reason="a person must say"),
+        "touch": lambda: reply_protocol.touch(desk.id, *rest),
+        "interrupt": lambda: reply_protocol.interrupt(desk.id, "stop", *rest),
+        "failed": lambda: reply_protocol.close(desk.id, "failed", "boom", *rest),
+        "cancelled": lambda: reply_protocol.close(desk.id, "cancelled", "gone", *rest),
+        "done implicit": lambda: reply_protocol.close(desk.id, "done", "", *rest, said="said"),
+        "deliver": desk.deliver,
+        "bad": lambda: desk.reply(verdict="perhaps"),
+    }
+    actions[step]()
+
+
+def test_a_question_that_was_answered_from_the_packet_is_heard_when_it_is_asked_again(desk: Desk) -> None:
+    assert not desk.reply(verdict="clarify", missing=["ticket"]).ends
+    assert desk.state == "delivered"
+    assert desk.reply(verdict="clarify", missing=["ticket"]).ends
+    assert desk.state == "clarify"
+
+
+def test_the_note_of_a_dropped_verdict_is_not_lost_when_the_run_just_ends(desk: Desk) -> None:
+    desk.reply(verdict="done", **NOTE)
+    reply_protocol.touch(desk.id, *desk.rest)
+    answer = reply_protocol.close(desk.id, "done", "", *desk.rest, said="Also blue.")
+    assert "Also blue." in answer.note
+    assert NOTE["what_happened"] in answer.note
+    assert answer.summary["observations"] == NOTE["observations"]
+
+
+def test_what_stands_prepared_or_open_inside_is_closed_with_its_parent(desk: Desk) -> None:
+    inner = desk.made.hand_over("quality_reviewer", caller={"inside": desk.id, "sender": "frontend_designer"}, goal="Review")
+    desk.reply(verdict="done", **NOTE)
+    assert desk.chain.find(inner.identity.handover_id).state == "cancelled"
+
+
+def test_the_missing_parts_of_a_note_are_asked_for_once_in_the_handovers_life(desk: Desk) -> None:
+    with pytest.raises(RefusedError, match="lacks"):
+        desk.reply(verdict="done", what_happened="x")
+    answer = desk.reply(verdict="done", what_happened="x")
+    assert answer.ends
+    assert answer.summary["incomplete"] == ["observations", "user_state", "next"]
+
+
+def test_a_handover_of_another_chat_is_unknown_here(desk: Desk) -> None:
+    other = desk.made.caller(chat_id="other", inside=desk.id)
+    with pytest.raises(RefusedError, match="another chat"):
+        reply_protocol.deliver(desk.id, other, SETTINGS, desk.made.ports, way="start")
+
+
+def test_a_hostile_exception_text_is_recorded_without_its_secret_and_half_characters(desk: Desk) -> None:
+    answer = reply_protocol.close(desk.id, "failed", "key sk-proj-abcdefgh12345678 \ud83c {{ include 'x' }}", *desk.rest)
+    assert "sk-proj" not in desk.made.ledger.read_text("utf-8")
+    assert "{{" not in answer.note
+
+
+@pytest.mark.parametrize(
+    ("asked", "known"),
+    [
+        ("ticket", True),
+        ("state.ticket", True),
+        ("What is the ticket number?", True),
+        ("vat id", True),
+        ("browsers", False),
+        ("goal", True),
+    ],
+)
+def test_what_the_packet_holds_is_found_by_name_or_by_question(desk: Desk, asked: str, known: bool) -> None:
+    assert bool(held(desk.packet, asked)) is known
