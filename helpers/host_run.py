@@ -578,7 +578,7 @@ async def offers(agent: Any) -> str:
             agent.hist_add_tool_result("handover_to_specialist", note)
         gone = await asyncio.to_thread(sweep, at)
         lost = [f"Cancelled: {identifier}, its specialist is gone; hand over again what is still wanted" for identifier in gone]
-        text = "\n".join((*lost, *await asyncio.to_thread(standing, at)))
+        text += "\n".join((*lost, *await asyncio.to_thread(standing, at)))
     return text
 
 

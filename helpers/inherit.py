@@ -30,6 +30,7 @@ from usr.plugins.software_orchestrator.helpers.packet import (
 
 _SHORTEST_PROOF = 8  # characters of a verbatim quote; a shorter one must be the person's whole message
 T = TypeVar("T")
+NEVER_INHERITED = ("summary", "recent_turns", "next_action", "user_state", "return_condition", "handover_reason")
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,12 @@ class Built:
     warnings: tuple[str, ...] = ()
     lifts: tuple[Lift, ...] = ()
     widened: tuple[str, ...] = ()
+
+
+def brought_up(packet: HandoverPacket, newest: HandoverPacket | None) -> HandoverPacket:
+    """What was handed over, with all that the chain has gathered since; what is never inherited stays its own."""
+    own = {name: getattr(packet, name) for name in ("identity", *NEVER_INHERITED)}
+    return newest.model_copy(update=own) if newest else packet
 
 
 def merge(previous: HandoverPacket | None, given: Any, identity: Identity, evidence: Evidence) -> Built:

@@ -301,7 +301,7 @@ def returned_packet(
         artifact=lambda path: facts(book.folder, path),
     )
     owner = identity.model_copy(update={"sender": identity.receiver})
-    built = inherit.merge(chain.newest or handover.packet, request, owner, evidence)
+    built = inherit.merge(inherit.brought_up(handover.packet, chain.newest), request, owner, evidence)
     update: dict[str, Any] = {"identity": identity, "stopped_at": request.stopped_at}
     if request.verdict != "done" or request.outcome in ("partial", "blocked"):
         requires = specialist_of(settings, identity.receiver).requires
@@ -358,7 +358,7 @@ def close(
             return told_before(handover, book.folder, settings, ports)
         note = closing_note(handover, said, why, ports)
         outcome = "completed" if kind == "done" else "blocked"
-        packet = book.chain.newest or handover.packet
+        packet = inherit.brought_up(handover.packet, book.chain.newest)
         update: dict[str, Any] = {"identity": handover.packet.identity}
         if kind != "done":
             specialist = specialist_of(settings, handover.receiver)

@@ -90,6 +90,16 @@ def newest_id(request: ChatRequest) -> str:
     return re.findall(r"ho-[0-9a-f]{16}", request.text())[-1]
 
 
+def probe(point: str, source: str) -> dict[str, str]:
+    """A plugin with one extension at `point`: what no test can do from outside the host."""
+    plugin = "usr/plugins/probe"
+    return {
+        f"{plugin}/plugin.yaml": "name: probe\ntitle: Probe\ndescription: p\nversion: 1.0.0\n",
+        f"{plugin}/.toggle-1": "",
+        f"{plugin}/extensions/python/{point}/_90_probe.py": source,
+    }
+
+
 def start(script: Script, **more: Any) -> live.LiveRun:
     return live.start(script, project="demo", **more)
 
@@ -532,17 +542,10 @@ def test_a_message_of_the_person_in_the_middle_reaches_the_specialist() -> None:
 
 @pytest.mark.parametrize("last", [done(observations="Now in blue."), response("Now in blue.")])
 def test_a_message_in_the_moment_of_the_hand_back_loses_no_note(last: dict[str, Any]) -> None:
-    probe = {
-        "usr/plugins/probe/plugin.yaml": "name: probe\ntitle: Probe\ndescription: p\nversion: 1.0.0\n",
-        "usr/plugins/probe/.toggle-1": "",
-        "usr/plugins/probe/extensions/python/tool_execute_after/_90_probe_speak.py": SPEAK,
-    }
     script = {"agent0": [hand_over(start=True), response("The draft is ready.")], DESIGNER: [ACCEPT, done(), last]}
     # `accept` is a handover_reply as well: the person speaks at the second.
-    probe["usr/plugins/probe/extensions/python/tool_execute_after/_90_probe_speak.py"] = SPEAK.replace(
-        "not agent.context.data", "'handed back' in kwargs['response'].message and not agent.context.data"
-    )
-    with start(script, files=probe) as run:
+    second = SPEAK.replace("not agent.context.data", "'handed back' in kwargs['response'].message and not agent.context.data")
+    with start(script, files=probe("tool_execute_after", second)) as run:
         assert run.say("Please build the hero") == "The draft is ready."
 
         assert "One more thing: use blue" in run.model.requests_of(DESIGNER)[2].text("user")
@@ -554,13 +557,8 @@ def test_a_message_in_the_moment_of_the_hand_back_loses_no_note(last: dict[str, 
 
 
 def test_a_message_right_after_the_specialists_run_leaves_the_note_with_the_orchestrator() -> None:
-    probe = {
-        "usr/plugins/probe/plugin.yaml": "name: probe\ntitle: Probe\ndescription: p\nversion: 1.0.0\n",
-        "usr/plugins/probe/.toggle-1": "",
-        "usr/plugins/probe/extensions/python/_functions/agent/Agent/monologue/end/_90_probe_speak.py": SPEAK,
-    }
     script = {"agent0": [hand_over(start=True), response("Blue it is.")], DESIGNER: [done()]}
-    with start(script, files=probe) as run:
+    with start(script, files=probe("_functions/agent/Agent/monologue/end", SPEAK)) as run:
         assert run.say("Please build the hero") == "Blue it is."
 
         assert "One more thing: use blue" in run.requests[-1].last
@@ -646,11 +644,7 @@ def test_without_an_active_project_the_folder_named_in_the_call_is_used(way: str
 
 
 def test_a_host_that_dies_between_verdict_and_return_loses_no_note() -> None:
-    slow = {
-        "usr/plugins/probe/plugin.yaml": "name: probe\ntitle: Probe\ndescription: p\nversion: 1.0.0\n",
-        "usr/plugins/probe/.toggle-1": "",
-        "usr/plugins/probe/extensions/python/tool_execute_after/_90_probe_slow.py": SLOW,
-    }
+    slow = probe("tool_execute_after", SLOW)
     script = {
         "agent0": [hand_over(start=True), response("The draft is ready.")],
         DESIGNER: [ACCEPT, done(), response("I am still here.")],
@@ -667,6 +661,22 @@ def test_a_host_that_dies_between_verdict_and_return_loses_no_note() -> None:
         assert NOTE["what_happened"] in note
         assert NOTE["observations"] in note
         assert kinds(run)[-1] == "done"
+
+
+def test_a_stop_between_verdict_and_return_brings_the_note_to_the_orchestrator() -> None:
+    slow = probe("tool_execute_after", SLOW)
+    script = {"agent0": [hand_over(start=True), response("The draft is ready.")], DESIGNER: [done()]}
+    with start(script, files=slow) as run:
+        run.send("Please build the hero")
+        run.model.wait_until(lambda: folder(run).exists() and "done" in kinds(run), "the hand-back")
+
+        run.stop()
+
+        assert run.wait(10).status == "cancelled"
+        assert run.say("Well?") == "The draft is ready."
+        assert NOTE["observations"] in run.requests[-1].text("user")
+        assert kinds(run) == ["prepared", "delivered", "done"]
+        assert [agent["agent_name"] for agent in run.agents()] == ["A0", "A1"]
 
 
 def test_a_host_that_dies_under_two_specialists_goes_on_from_the_inner_one_up() -> None:
