@@ -67,11 +67,13 @@ def _escaped(character: str) -> str:
 
 def inert(text: str) -> str:
     """The text with every "{{" broken up as "{ {": the host expands what stands in double braces, files too (HOST fact 15)."""
-    return re.sub(r"\{(?=\{)", "{ ", text)
+    return re.sub(r"\{(?=\{)", "{ ", text) if "{{" in text else text
 
 
 def inert_part(part: Part) -> Part:
     """The part with nothing in it that the host would expand, however it travels; its cut is counted as it is sent."""
+    if "{{" not in part.full and "{{" not in part.short:
+        return part
     cut = (inert(part.cut[0]), part.cut[1]) if part.cut else None
     return replace(part, full=inert(part.full), short=inert(part.short), cut=cut)
 

@@ -91,10 +91,16 @@ class Desk:
         newest = self.chain().newest
         packet = newest.model_copy(update={"identity": prepared.packet.identity, **packet_changes})
         self.tell(
-            prepared, kind, packet=packet.to_json(), note={"what_happened": "it was done"}, outcome="completed",
-            implicit=False, hand_to="", person_messages=self.caller.person_count,
+            prepared,
+            kind,
+            packet=packet.to_json(),
+            note={"what_happened": "it was done"},
+            outcome="completed",
+            implicit=False,
+            hand_to="",
+            person_messages=self.caller.person_count,
             **({"missing": ["vat_id"], "already_held": []} if kind == "clarify" else {}),
-        )  # fmt: skip
+        )
 
     def inside(self, prepared, **more) -> Caller:
         """The receiver of a handover as a caller."""

@@ -14,9 +14,15 @@ from usr.plugins.software_orchestrator.helpers.tokens import counter, estimate
 
 count = counter().count
 IDENTITY = {
-    "handover_id": "ho-0123456789abcdef", "chain_id": "topic-chat", "hop": 1, "depth": 0, "sender": "a0_software_orchestrator",
-    "receiver": "solution_architect", "created_at": "2026-06-05T14:03:00.000000Z", "schema": 1,
-}  # fmt: skip
+    "handover_id": "ho-0123456789abcdef",
+    "chain_id": "topic-chat",
+    "hop": 1,
+    "depth": 0,
+    "sender": "a0_software_orchestrator",
+    "receiver": "solution_architect",
+    "created_at": "2026-06-05T14:03:00.000000Z",
+    "schema": 1,
+}
 
 
 @pytest.fixture(scope="module")
@@ -46,21 +52,45 @@ def turns(number, text="The quick brown fox jumps over the lazy dog again and ag
 
 texts = st.one_of(
     st.text(max_size=40),
-    st.sampled_from(["数据库迁移很重要。", "👨‍👩‍👧‍👦", "สวัสดีครับ", "word ", "x" * 50, "^" * 700, "line\n", "e\u0301", "🇩🇪", "<|endoftext|>", "aB3/"]).flatmap(
-        lambda unit: st.integers(1, 120).map(lambda times: (unit * times)[:3000])
-    ),
-)  # fmt: skip
+    st.sampled_from(
+        [
+            "数据库迁移很重要。",
+            "👨‍👩‍👧‍👦",
+            "สวัสดีครับ",
+            "word ",
+            "x" * 50,
+            "^" * 700,
+            "line\n",
+            "e\u0301",
+            "🇩🇪",
+            "<|endoftext|>",
+            "aB3/",
+        ]
+    ).flatmap(lambda unit: st.integers(1, 120).map(lambda times: (unit * times)[:3000])),
+)
 several = st.lists(texts.filter(str.strip), max_size=5).map(tuple)
 packets = st.fixed_dictionaries(
     {
-        "goal": texts, "summary": texts, "user_state": texts, "next_action": texts, "return_condition": texts, "acceptance_criteria": several,
-        "notes": several, "recent_turns": several.map(lambda items: [{"role": "user", "text": text} for text in items]),
-        "decisions": several.map(lambda items: [{"id": f"d{n}", "text": text, "rationale": text[:50]} for n, text in enumerate(items)]),
+        "goal": texts,
+        "summary": texts,
+        "user_state": texts,
+        "next_action": texts,
+        "return_condition": texts,
+        "acceptance_criteria": several,
+        "notes": several,
+        "recent_turns": several.map(lambda items: [{"role": "user", "text": text} for text in items]),
+        "decisions": several.map(
+            lambda items: [{"id": f"d{n}", "text": text, "rationale": text[:50]} for n, text in enumerate(items)]
+        ),
         "artifacts": several.map(lambda items: [{"path": text} for text in items]),
-        "state": several.map(lambda items: [{"field": f"f{n}", "value": text, "status": "declined" if n % 2 else "answered"} for n, text in enumerate(items)]),
+        "state": several.map(
+            lambda items: [
+                {"field": f"f{n}", "value": text, "status": "declined" if n % 2 else "answered"} for n, text in enumerate(items)
+            ]
+        ),
         "rejected_paths": several.map(lambda items: [{"what": text} for text in items]),
     }
-)  # fmt: skip
+)
 
 
 @given(packets)

@@ -157,9 +157,17 @@ class Walk(RuleBasedStateMachine):
         newest = self.desk.chain().newest.model_copy(update={"identity": hop.prepared.packet.identity})
         more = {"missing": ["x"], "already_held": []} if kind == "clarify" else {}
         self.desk.tell(
-            hop.prepared, kind, packet=newest.to_json(), note={"what_happened": "x"}, outcome="completed", implicit=False, hand_to="",
-            person_messages=self.desk.caller.person_count, why="x", **more,
-        )  # fmt: skip
+            hop.prepared,
+            kind,
+            packet=newest.to_json(),
+            note={"what_happened": "x"},
+            outcome="completed",
+            implicit=False,
+            hand_to="",
+            person_messages=self.desk.caller.person_count,
+            why="x",
+            **more,
+        )
         self.entries += 1
 
     @precondition(lambda self: any(hop.state in ("superseded", "done") for hop in self.hops))

@@ -35,12 +35,26 @@ def test_an_unknown_setting_is_ignored():
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("max_context_tokens", 0), ("max_context_tokens", "lots"), ("max_context_tokens", True), ("max_context_tokens", 10**9), ("max_context_tokens", 2.5),
-        ("include_recent_turns", -1), ("include_recent_turns", False), ("max_handover_depth", 0), ("git_ignore", "some"), ("transcript_log", "perhaps"),
-        ("lock_timeout_s", float("inf")), ("lock_timeout_s", float("nan")), ("sla_queue_minutes", float("inf")), ("sla_queue_minutes", -1),
-        ("chain_sla_minutes", float("inf")), ("transcript_log_max_mb", float("inf")), ("default_return_condition", 7), ("lock_timeout_s", True),
+        ("max_context_tokens", 0),
+        ("max_context_tokens", "lots"),
+        ("max_context_tokens", True),
+        ("max_context_tokens", 10**9),
+        ("max_context_tokens", 2.5),
+        ("include_recent_turns", -1),
+        ("include_recent_turns", False),
+        ("max_handover_depth", 0),
+        ("git_ignore", "some"),
+        ("transcript_log", "perhaps"),
+        ("lock_timeout_s", float("inf")),
+        ("lock_timeout_s", float("nan")),
+        ("sla_queue_minutes", float("inf")),
+        ("sla_queue_minutes", -1),
+        ("chain_sla_minutes", float("inf")),
+        ("transcript_log_max_mb", float("inf")),
+        ("default_return_condition", 7),
+        ("lock_timeout_s", True),
     ],
-)  # fmt: skip
+)
 def test_a_bad_value_is_one_line_that_names_the_setting_and_what_came(name, value):
     error = wrong({name: value})
     assert f"setting {name}" in error

@@ -236,8 +236,13 @@ def test_superseding_what_is_not_there_is_said():
 
 decision_items = st.fixed_dictionaries(
     {"text": st.sampled_from(["A", "B", "C"])},
-    optional={"id": st.sampled_from(["d1", "d2", "x"]), "version": st.integers(0, 3), "supersedes": st.sampled_from(["d1", "d2", "x"]), "rationale": st.just("why")},
-)  # fmt: skip
+    optional={
+        "id": st.sampled_from(["d1", "d2", "x"]),
+        "version": st.integers(0, 3),
+        "supersedes": st.sampled_from(["d1", "d2", "x"]),
+        "rationale": st.just("why"),
+    },
+)
 
 
 @settings(max_examples=200)
@@ -310,10 +315,14 @@ def test_the_same_turn_twice_in_a_row_travels_once():
 @pytest.mark.parametrize(
     ("giver", "asked", "granted", "denied", "refused"),
     [
-        ((), ["read"], ["read"], [], []), (["read"], [], ["read"], [], []), (["read"], ["write"], ["read"], [], ["write"]),
-        (["read", "write"], ["write"], ["write"], [], []), (["read"], ["Read"], ["Read"], [], []), (["read"], ["read", "write"], ["read"], [], ["write"]),
+        ((), ["read"], ["read"], [], []),
+        (["read"], [], ["read"], [], []),
+        (["read"], ["write"], ["read"], [], ["write"]),
+        (["read", "write"], ["write"], ["write"], [], []),
+        (["read"], ["Read"], ["Read"], [], []),
+        (["read"], ["read", "write"], ["read"], [], ["write"]),
     ],
-)  # fmt: skip
+)
 def test_a_grant_is_narrowed_to_what_its_giver_has(giver, asked, granted, denied, refused):
     found, widened = narrowed(Authority(granted=tuple(giver)), {"granted": asked, "denied": []})
     assert (list(found.granted), list(found.denied), list(widened)) == (granted, denied, refused)

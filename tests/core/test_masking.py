@@ -12,11 +12,20 @@ A = "Ab3" * 14
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N"
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow" + A + "\n-----END RSA PRIVATE KEY-----"
 SECRETS = {
-    "openai_key": f"sk-proj-{A}", "anthropic_key": f"sk-ant-api03-{A}", "openrouter_key": f"sk-or-v1-{A}", "github_token": f"ghp_{A}",
-    "aws_access_key": "AKIAIOSFODNN7EXAMPLE", "google_key": "AIzaSy" + A[:33], "slack_token": "xoxb-1234567890-abcdefghij",
-    "huggingface_token": f"hf_{A}", "npm_token": f"npm_{A}", "gitlab_token": f"glpat-{A}", "stripe_key": f"sk_live_{A}", "jwt": JWT,
+    "openai_key": f"sk-proj-{A}",
+    "anthropic_key": f"sk-ant-api03-{A}",
+    "openrouter_key": f"sk-or-v1-{A}",
+    "github_token": f"ghp_{A}",
+    "aws_access_key": "AKIAIOSFODNN7EXAMPLE",
+    "google_key": "AIzaSy" + A[:33],
+    "slack_token": "xoxb-1234567890-abcdefghij",
+    "huggingface_token": f"hf_{A}",
+    "npm_token": f"npm_{A}",
+    "gitlab_token": f"glpat-{A}",
+    "stripe_key": f"sk_live_{A}",
+    "jwt": JWT,
     "private_key": PEM,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("kind", "secret"), SECRETS.items(), ids=SECRETS)
@@ -34,17 +43,29 @@ def test_a_key_is_masked_wherever_it_stands(kind, secret, frame):
 @pytest.mark.parametrize(
     ("text", "secret"),
     [
-        ("postgres://app:s3cr3t@db.local:5432/shop", "s3cr3t"), ("postgres://u:p@h/d", ":p@"), ("redis://:hunter2@cache:6379/0", "hunter2"),
-        ("https://me:p@ss@host/path", "ss@host"), ("mongodb+srv://root:a/b@cluster/db", "a/b"), ("amqp://u:p%40w@h", "p%40w"),
-        ("Authorization: Bearer abc.def-123", "abc.def-123"), ('{"Authorization": "Bearer abcdefgh"}', "abcdefgh"),
-        ("authorization: basic dXNlcjpwYXNz", "dXNlcjpwYXNz"), ("curl -H 'Authorization: token 0123456789'", "0123456789"),
-        ("Authorization: ApiKey-0123456789abcdef", "0123456789abcdef"), ("send Bearer abcdef0123456789abcdef on", "abcdef0123456789abcdef"),
-        ("password=hunter2hunter2", "hunter2hunter2"), ("DB_PASSWORD: 'correct4horse'", "correct4horse"), ('"api_key": "0123456789abcdef"', "0123456789abcdef"),
-        ("AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "wJalrXUtnFEMI"), ("client_secret=8Q~abcdef123", "8Q~abcdef123"),
-        ("GITHUB_TOKEN=0123456789abcdef0123", "0123456789abcdef0123"), ("x-api-key: 0123456789abcdef", "0123456789abcdef"),
-        ("https://x.org/cb?access_token=abcdef123456&y=1", "abcdef123456"), ("private_key: 0123456789abcdef", "0123456789abcdef"),
+        ("postgres://app:s3cr3t@db.local:5432/shop", "s3cr3t"),
+        ("postgres://u:p@h/d", ":p@"),
+        ("redis://:hunter2@cache:6379/0", "hunter2"),
+        ("https://me:p@ss@host/path", "ss@host"),
+        ("mongodb+srv://root:a/b@cluster/db", "a/b"),
+        ("amqp://u:p%40w@h", "p%40w"),
+        ("Authorization: Bearer abc.def-123", "abc.def-123"),
+        ('{"Authorization": "Bearer abcdefgh"}', "abcdefgh"),
+        ("authorization: basic dXNlcjpwYXNz", "dXNlcjpwYXNz"),
+        ("curl -H 'Authorization: token 0123456789'", "0123456789"),
+        ("Authorization: ApiKey-0123456789abcdef", "0123456789abcdef"),
+        ("send Bearer abcdef0123456789abcdef on", "abcdef0123456789abcdef"),
+        ("password=hunter2hunter2", "hunter2hunter2"),
+        ("DB_PASSWORD: 'correct4horse'", "correct4horse"),
+        ('"api_key": "0123456789abcdef"', "0123456789abcdef"),
+        ("AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "wJalrXUtnFEMI"),
+        ("client_secret=8Q~abcdef123", "8Q~abcdef123"),
+        ("GITHUB_TOKEN=0123456789abcdef0123", "0123456789abcdef0123"),
+        ("x-api-key: 0123456789abcdef", "0123456789abcdef"),
+        ("https://x.org/cb?access_token=abcdef123456&y=1", "abcdef123456"),
+        ("private_key: 0123456789abcdef", "0123456789abcdef"),
     ],
-)  # fmt: skip
+)
 def test_a_credential_is_masked_and_what_stands_around_it_stays(text, secret):
     found = redact(text)
     assert secret not in found
@@ -54,15 +75,28 @@ def test_a_credential_is_masked_and_what_stands_around_it_stays(text, secret):
 @pytest.mark.parametrize(
     "text",
     [
-        "commit 1409ebe and 5f1c0d4b7a9e3c2d1f0e8b6a4c2d0e9f8a7b6c5d, sha256 " + "ab12" * 16, "The password field needs 8 characters.",
-        "Ask the bearer of this letter.", "the token limit is 3,000 tokens; max_tokens=100000", "see https://example.org:8080/a@b and http://h:80/",
-        "skip-forward, ask-me-anything-please-now, risk-assessment-of-the-project", "git@github.com:agent0ai/agent-zero.git",
-        "Key decisions: 1) use HTML 2) no build", "The secret of good design: restraint.", "password: whatever the person likes",
-        "passwords are hashed with argon2id-v19", "uuid 123e4567-e89b-12d3-a456-426614174000", "secret: §§secret(DB_PASSWORD_2)",
-        "api_key=$OPENAI_API_KEY_1", "api_key: <your key 1234>", "tokenizer=cl100k_base_2", "keys: title1 subtitle2", "Zeit 12:30@Halle/3",
-        "mail me: anna@example.org, 10:30@office", "Authorization: see section 12",
+        "commit 1409ebe and 5f1c0d4b7a9e3c2d1f0e8b6a4c2d0e9f8a7b6c5d, sha256 " + "ab12" * 16,
+        "The password field needs 8 characters.",
+        "Ask the bearer of this letter.",
+        "the token limit is 3,000 tokens; max_tokens=100000",
+        "see https://example.org:8080/a@b and http://h:80/",
+        "skip-forward, ask-me-anything-please-now, risk-assessment-of-the-project",
+        "git@github.com:agent0ai/agent-zero.git",
+        "Key decisions: 1) use HTML 2) no build",
+        "The secret of good design: restraint.",
+        "password: whatever the person likes",
+        "passwords are hashed with argon2id-v19",
+        "uuid 123e4567-e89b-12d3-a456-426614174000",
+        "secret: §§secret(DB_PASSWORD_2)",
+        "api_key=$OPENAI_API_KEY_1",
+        "api_key: <your key 1234>",
+        "tokenizer=cl100k_base_2",
+        "keys: title1 subtitle2",
+        "Zeit 12:30@Halle/3",
+        "mail me: anna@example.org, 10:30@office",
+        "Authorization: see section 12",
     ],
-)  # fmt: skip
+)
 def test_hashes_and_ordinary_prose_stay(text):
     assert redact(text) == text
 
@@ -72,8 +106,26 @@ def test_a_key_that_is_cut_off_hides_the_rest():
 
 
 fragments = st.sampled_from(
-    [*SECRETS.values(), "Authorization: Bearer ", "bearer ", "password=", "api_key: '", "://u:", "p@h", "[REDACTED:jwt]", "sk-", "@", " ", "\n", ":", '"', "a1b2c3d4e5", "-----BEGIN PRIVATE KEY-----", "§§secret(X)"]
-)  # fmt: skip
+    [
+        *SECRETS.values(),
+        "Authorization: Bearer ",
+        "bearer ",
+        "password=",
+        "api_key: '",
+        "://u:",
+        "p@h",
+        "[REDACTED:jwt]",
+        "sk-",
+        "@",
+        " ",
+        "\n",
+        ":",
+        '"',
+        "a1b2c3d4e5",
+        "-----BEGIN PRIVATE KEY-----",
+        "§§secret(X)",
+    ]
+)
 
 
 @given(st.lists(fragments | st.text(max_size=6), max_size=8).map("".join))
@@ -84,8 +136,28 @@ def test_masking_again_changes_nothing(text):
 
 @pytest.mark.parametrize(
     "unit",
-    ["password=aaaaaaaa,", "-eyJaaaaaaaa", "eyJaaaaaaaa.", "a://b:", "a-", "sk-a", "bearer ", "authorization: ", "-----BEGIN PRIVATE KEY-----", "data:,", "api_key:", "xox", "://", "@", ":", "a", "^", " ", "token="],
-)  # fmt: skip
+    [
+        "password=aaaaaaaa,",
+        "-eyJaaaaaaaa",
+        "eyJaaaaaaaa.",
+        "a://b:",
+        "a-",
+        "sk-a",
+        "bearer ",
+        "authorization: ",
+        "-----BEGIN PRIVATE KEY-----",
+        "data:,",
+        "api_key:",
+        "xox",
+        "://",
+        "@",
+        ":",
+        "a",
+        "^",
+        " ",
+        "token=",
+    ],
+)
 def test_half_a_megabyte_of_anything_is_masked_in_seconds(unit):
     text = "://key sk- data: " + unit * (500_000 // len(unit))
     begun = time.process_time()
@@ -113,11 +185,12 @@ def test_no_half_of_a_character_survives(text):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("data:text/plain," + "x" * 300, "[text/plain, 300 bytes, sha256 "), ("data:," + "x" * 300, "[text/plain, 300 bytes, sha256 "),
+        ("data:text/plain," + "x" * 300, "[text/plain, 300 bytes, sha256 "),
+        ("data:," + "x" * 300, "[text/plain, 300 bytes, sha256 "),
         ("data:image/png;charset=utf-8;base64," + "QUJD" * 100, "[image/png, 300 bytes, sha256 "),
         ("data:image/png;base64," + "Q" * 401, "[image/png, "),
     ],
-)  # fmt: skip
+)
 def test_a_file_in_a_text_is_told_by_size_and_hash(text, told):
     assert without_files(f"![]({text})").startswith(f"![]({told}")
 

@@ -14,9 +14,16 @@ def handover(
     number, receiver, *, sender="a0_software_orchestrator", parent="", now="done", continues="", fingerprint="f", **fields
 ):
     identity = {
-        "handover_id": f"ho-{number:016x}", "chain_id": "c", "hop": number, "parent": parent, "depth": 0, "sender": sender, "receiver": receiver,
-        "created_at": "2026-06-05T14:03:00.000000Z", "schema": 1,
-    }  # fmt: skip
+        "handover_id": f"ho-{number:016x}",
+        "chain_id": "c",
+        "hop": number,
+        "parent": parent,
+        "depth": 0,
+        "sender": sender,
+        "receiver": receiver,
+        "created_at": "2026-06-05T14:03:00.000000Z",
+        "schema": 1,
+    }
     packet = HandoverPacket.model_validate({"identity": identity, "topic": "t", **fields})
     return Handover(packet, fingerprint, now, (), continues=continues)
 

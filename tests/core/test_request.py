@@ -103,10 +103,18 @@ def test_all_bad_arguments_are_named_in_one_error(refused):
         }
     )
     for text in (
-        "unknown specialist profile", "topic is required", "project_root must be absolute", "max_context_tokens must be positive",
-        "include_recent_turns must be", "overflow must be", "start must be", "state must map", "authority has", '"final"',
+        "unknown specialist profile",
+        "topic is required",
+        "project_root must be absolute",
+        "max_context_tokens must be positive",
+        "include_recent_turns must be",
+        "overflow must be",
+        "start must be",
+        "state must map",
+        "authority has",
+        '"final"',
         "answers must",
-    ):  # fmt: skip
+    ):
         assert text in str(error), text
     assert "\n" not in str(error)
 
@@ -141,10 +149,17 @@ def test_a_warning_does_not_repeat_a_secret(understood):
 @pytest.mark.parametrize(
     "name",
     [
-        " Solution_Architect ", "Solution Architect", '"solution-architect"\n', "[solution_architect]", "SOLUTION-ARCHITECT",
-        "`solution_architect`", ["solution_architect"], "solution  architect", "“solution_architect”",
+        " Solution_Architect ",
+        "Solution Architect",
+        '"solution-architect"\n',
+        "[solution_architect]",
+        "SOLUTION-ARCHITECT",
+        "`solution_architect`",
+        ["solution_architect"],
+        "solution  architect",
+        "“solution_architect”",
     ],
-)  # fmt: skip
+)
 def test_all_spellings_of_a_profile_are_that_profile(understood, name):
     assert understood(specialist_profile=name).specialist_profile == "solution_architect"
 
@@ -199,12 +214,19 @@ def test_a_switch_is_understood(understood, value, meant):
 @pytest.mark.parametrize(
     "value",
     [
-        ["Use HTML", "No build step"], "Use HTML\nNo build step", "- Use HTML\n- No build step", "1. Use HTML\n2. No build step",
-        '["Use HTML", "No build step"]', "['Use HTML', 'No build step']", '```json\n["Use HTML", "No build step"]\n```',
-        [{"text": "Use HTML"}, {"decision": "No build step"}], ["Use HTML", "", None, "  ", "No build step", [], {}],
-        ['{"text": "Use HTML"}', "No build step"], ("Use HTML", "No build step"),
+        ["Use HTML", "No build step"],
+        "Use HTML\nNo build step",
+        "- Use HTML\n- No build step",
+        "1. Use HTML\n2. No build step",
+        '["Use HTML", "No build step"]',
+        "['Use HTML', 'No build step']",
+        '```json\n["Use HTML", "No build step"]\n```',
+        [{"text": "Use HTML"}, {"decision": "No build step"}],
+        ["Use HTML", "", None, "  ", "No build step", [], {}],
+        ['{"text": "Use HTML"}', "No build step"],
+        ("Use HTML", "No build step"),
     ],
-)  # fmt: skip
+)
 def test_decisions_are_understood_in_every_form(understood, value):
     assert [item["text"] for item in understood(decisions=value).decisions] == ["Use HTML", "No build step"]
 
@@ -269,17 +291,24 @@ def test_a_literal_backslash_n_is_kept(understood):
 def test_state_keeps_values_types_and_declines(understood):
     fields = understood(state={"ticket": "ABC-1", "budget_eur": 0, "vat_id": {"status": "declined"}, "ok": False}).state
     assert [(item["field"], item["value"], item["status"]) for item in fields] == [
-        ("ticket", "ABC-1", "answered"), ("budget_eur", 0, "answered"), ("vat_id", None, "declined"), ("ok", False, "answered"),
-    ]  # fmt: skip
+        ("ticket", "ABC-1", "answered"),
+        ("budget_eur", 0, "answered"),
+        ("vat_id", None, "declined"),
+        ("ok", False, "answered"),
+    ]
 
 
 @pytest.mark.parametrize(
     "value",
     [
-        {"vat_id": {"status": "Declined"}}, '{"vat_id": {"status": "declined"}}', "vat_id: declined", {"vat_id": "[declined]"},
-        [{"field": "vat_id", "status": "declined"}], [{"id": "vat_id", "value": None, "status": "declined"}],
+        {"vat_id": {"status": "Declined"}},
+        '{"vat_id": {"status": "declined"}}',
+        "vat_id: declined",
+        {"vat_id": "[declined]"},
+        [{"field": "vat_id", "status": "declined"}],
+        [{"id": "vat_id", "value": None, "status": "declined"}],
     ],
-)  # fmt: skip
+)
 def test_a_decline_is_understood_in_every_form(understood, value):
     (found,) = understood(state=value).state
     assert (found["field"], found["value"], found["status"]) == ("vat_id", None, "declined")
@@ -369,17 +398,44 @@ def test_python_that_is_read_out_of_a_string_warns_nobody(understood):
 # anything at all
 
 anything = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12) | st.sampled_from(
-        ["[", "{", "[[]]", "{{}}", "{[]: 1}", '{"a": NaN}', "none", "3k", "\ud800", "user: x", "a: b", "declined", "ho-0123456789abcdef", "[...]", "{1: {2: 3}}", "{(1, 2): 3}"]
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=12)
+    | st.sampled_from(
+        [
+            "[",
+            "{",
+            "[[]]",
+            "{{}}",
+            "{[]: 1}",
+            '{"a": NaN}',
+            "none",
+            "3k",
+            "\ud800",
+            "user: x",
+            "a: b",
+            "declined",
+            "ho-0123456789abcdef",
+            "[...]",
+            "{1: {2: 3}}",
+            "{(1, 2): 3}",
+        ]
     ),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(
-        st.text(max_size=6) | st.sampled_from(["text", "status", "value", "field", "role", "content", "version", "id", "granted", "path", "why", "fields"]),
-        inner,
-        max_size=4,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.text(max_size=6)
+            | st.sampled_from(
+                ["text", "status", "value", "field", "role", "content", "version", "id", "granted", "path", "why", "fields"]
+            ),
+            inner,
+            max_size=4,
+        )
     ),
     max_leaves=8,
-)  # fmt: skip
+)
 
 
 @given(st.dictionaries(st.sampled_from(ARGUMENTS) | st.text(max_size=8), anything, max_size=6))
