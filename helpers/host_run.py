@@ -114,8 +114,9 @@ def _most_refusals(agent: Any) -> int:
 
 def sweep(at: Desk) -> tuple[str, ...]:
     """Before a chain is used again: what no living agent holds is closed as cancelled. Returns the ids."""
-    held = (host.binding(agent) for agent in host.agents_of(host.root_context(at.agent)))
-    alive = {each["handover_id"] for each in held if each}
+    agents = list(host.agents_of(host.root_context(at.agent)))
+    alive = {held["handover_id"] for agent in agents if (held := host.binding(agent))}
+    alive.update(*(agent.data.get(host.DELIVERIES, ()) for agent in agents))  # delivered, and about to be taken
     return reply_protocol.sweep(alive, at.caller.project_root, *at.rest) if at.caller.project_root else ()
 
 
@@ -553,6 +554,7 @@ async def offers(agent: Any) -> str:
         at = desk(agent)
         if not at.caller.project_root:
             return ""
+        agent.data.pop(host.DELIVERIES, None)
         for note in await unread(agent):
             agent.hist_add_tool_result("handover_to_specialist", note)
         gone = await asyncio.to_thread(sweep, at)
