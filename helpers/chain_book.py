@@ -133,6 +133,8 @@ def ledger_of(folder: HandoverFolder, chain_id: str, ports: Ports) -> Ledger:
 def chain_holding(folder: HandoverFolder, handover_id: str, ports: Ports) -> Chain | None:
     """The chain that this handover belongs to, or None; the ids of ledgers that do not mention it are not folded."""
     for path in folder.ledgers():
+        if handover_id.encode() not in path.read_bytes():  # cheap: this is asked before every prompt
+            continue
         events = Ledger(path, ports.key()).read().events
         if any(event.kind == "prepared" and event.trusted and event.handover == handover_id for event in events):
             return fold(path.stem, events)

@@ -184,7 +184,7 @@ def ports_of(agent: Agent) -> Ports:
 def caller_of(agent: Agent, ports: Ports) -> Caller:
     """The agent as a caller: in its handover when it holds one, else as the orchestrator of its chat."""
     context = root_context(agent)
-    held = binding(agent)
+    held = holding_of(agent)
     person = memory(context)["person"]
     return Caller(
         chat_id=str(context.id),
@@ -207,6 +207,16 @@ def reference_in(message: Any) -> tuple[str, str] | None:
     if len(found) > 1:
         raise RefusedError("a call can hold one reference to a handover", "call once for each", "unknown_reference")
     return (found[0], REFERENCE.sub("", text).strip(" \t\r\n:.,;")) if found else None
+
+
+def holding_of(agent: Agent) -> dict[str, str] | None:
+    """The handover an agent works in: its own, or for a plain helper that of the specialist it works for."""
+    above: Agent | None = agent
+    while above is not None:
+        if held := binding(above):
+            return held
+        above = superior(above)
+    return None
 
 
 def sender_of(agent: Agent) -> str:

@@ -137,8 +137,9 @@ def _most_refusals(agent: Any) -> int:
 
 def sweep(at: Desk) -> tuple[str, ...]:
     """Before a chain is used again: what no living agent holds is closed as cancelled. Returns the ids."""
-    held = (host.binding(agent) for agent in host.agents_of(host.root_context(at.agent)))
-    alive = {each["handover_id"] for each in held if each}
+    agents = list(host.agents_of(host.root_context(at.agent)))
+    alive = {held["handover_id"] for agent in agents if (held := host.binding(agent))}
+    alive.update(*(agent.data.get(host.DELIVERIES, ()) for agent in agents))  # delivered, and about to be taken
     return tuple(gone for place in places(at) for gone in reply_protocol.sweep(alive, place.caller.project_root, *place.rest))
 
 
@@ -574,6 +575,7 @@ async def offers(agent: Any) -> str:
     text = ""
     with said_once(agent):
         at = desk(agent)
+        agent.data.pop(host.DELIVERIES, None)
         for note in await unread(agent):
             agent.hist_add_tool_result("handover_to_specialist", note)
         gone = await asyncio.to_thread(sweep, at)

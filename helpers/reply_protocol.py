@@ -80,7 +80,7 @@ def deliver(handover_id: str, caller: Caller, settings: Settings, ports: Ports, 
     """
     with holding(handover_id, caller, settings, ports) as (book, handover):
         resume(book, caller)
-        check_deliverable(handover, book.chain)
+        check_deliverable(handover, book.chain, caller)
         packet = handover.packet
         status = artifact_status(book.folder, packet)
         added = beside_block(beside, ports)
@@ -170,7 +170,11 @@ def story_of(handover: Handover, chain: Chain, folder: HandoverFolder, settings:
     return "\n".join(lines) + "\n" + told_before(handover, folder, settings, ports).note.rstrip()
 
 
-def check_deliverable(handover: Handover, chain: Chain) -> None:
+def check_deliverable(handover: Handover, chain: Chain, caller: Caller) -> None:
+    """Open or prepared, and by whoever works where it was prepared: depth and authority are those of that place."""
+    if handover.packet.identity.parent != caller.inside:
+        by = handover.packet.identity.sender
+        raise RefusedError(f"handover {handover.id} is not yours to start, {by} prepared it", "prepare one of your own", "unknown_reference")
     if handover.state != "prepared" and not handover.is_open:
         hint = "prepare a new one with handover_to_specialist"
         raise RefusedError(f"handover {handover.id} is closed ({handover.state})", hint, "unknown_reference")

@@ -44,7 +44,7 @@ class Desk:
         return self.chain.find(self.id).state
 
     def deliver(self) -> Any:
-        return reply_protocol.deliver(self.id, *self.rest, way="start")
+        return reply_protocol.deliver(self.id, self.made.caller(person_count=1), SETTINGS, self.made.ports, way="start")
 
     def reply(self, **args: Any) -> Any:
         return reply_protocol.reply(args, *self.rest)
@@ -179,7 +179,7 @@ def test_the_missing_parts_of_a_note_are_asked_for_once_in_the_handovers_life(de
 
 
 def test_a_handover_of_another_chat_is_unknown_here(desk: Desk) -> None:
-    other = desk.made.caller(chat_id="other", inside=desk.id)
+    other = desk.made.caller(chat_id="other")
     with pytest.raises(RefusedError, match="another chat"):
         reply_protocol.deliver(desk.id, other, SETTINGS, desk.made.ports, way="start")
 

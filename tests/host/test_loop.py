@@ -298,3 +298,43 @@ def test_the_specialist_reads_the_history_before_it_hands_back(any_host):
     nothing = host.tool("request_full_history", reason="x")
     assert nothing.error
     assert nothing.additional["error_code"] == "nothing_open"
+
+
+def test_a_specialist_cannot_start_what_its_superior_prepared(any_host):
+    host = any_host
+    folder = host.project("acme")
+    step, answers = {}, []
+
+    def prepared():
+        step.update(next_call(result_of(host)["next_step"]))
+        return hand_over("solution_architect", topic="other", start=True)
+
+    host.script(
+        {
+            "agent0": [hand_over(), prepared, respond("ok")],
+            "solution_architect": [lambda: dict(step), lambda agent: answers.append(host.warnings(agent)) or done()],
+        }
+    )
+    assert host.say("Please build the hero") == "ok"
+    assert "not yours to start" in answers[0][-1]
+    assert states(folder) == {"frontend_designer": "prepared", "solution_architect": "done"}
+
+
+def test_a_helper_of_a_specialist_hands_nothing_over_past_its_depth_and_authority(any_host):
+    host = any_host
+    folder = host.project("acme")
+    answers = []
+    host.script(
+        {
+            "agent0": [hand_over(start=True), respond("ok")],
+            "frontend_designer": [call("call_subordinate", profile="developer", message="Help me.", reset="true"), done()],
+            "developer": [
+                hand_over("release_auditor", topic="free", start=True),
+                lambda agent: answers.append(host.tool_results("handover_to_specialist", agent)[-1]) or respond("no"),
+            ],
+        }
+    )
+    assert host.say("Please build the hero") == "ok"
+    assert answers[0]["error_code"] == "graph"
+    assert "frontend_designer does" in answers[0]["tool_result"]
+    assert states(folder) == {"frontend_designer": "done"}
