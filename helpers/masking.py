@@ -37,6 +37,7 @@ _LONG_NAME = (
     r"|(?:access|auth|refresh|session|api|bot|id)[_\-]?token"
 )
 _SHORT_NAME = "secret|token"  # words of prose too: only long values count
+_HEADER = rf"{_START}(?:proxy-)?authorization[\"']?\s{{0,9}}[:=]\s{{0,9}}[\"']?"
 _VALUE = r"[^\s\"',;<>&]"
 
 
@@ -53,17 +54,20 @@ _AROUND: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "authorization",
         re.compile(
-            rf"(?i)({_START}(?:proxy-)?authorization[\"']?\s{{0,9}}[:=]\s{{0,9}}[\"']?(?:bearer|basic|token|apikey|digest)\s{{1,9}})"
+            rf"(?i)({_HEADER}(?:bearer|basic|token|apikey|digest)\s{{1,9}})"
             r"([^\s\"'<>,;]{4,})"
         ),
     ),
     (
         "authorization",
         re.compile(
-            rf"(?i)({_START}(?:proxy-)?authorization[\"']?\s{{0,9}}[:=]\s{{0,9}}[\"']?)(?!\[REDACTED)(?={_VALUE}{{0,200}}[0-9])({_VALUE}{{12,}})"
+            rf"(?i)({_HEADER})(?!\[REDACTED)(?={_VALUE}{{0,200}}[0-9])({_VALUE}{{12,}})"
         ),
     ),
-    ("authorization", re.compile(rf"(?i)({_START}bearer\s{{1,9}})(?=[A-Za-z0-9_\-.~+/=]{{0,200}}\d)([A-Za-z0-9_\-.~+/]{{16,}}=*)")),
+    (
+        "authorization",
+        re.compile(rf"(?i)({_START}bearer\s{{1,9}})(?=[A-Za-z0-9_\-.~+/=]{{0,200}}\d)([A-Za-z0-9_\-.~+/]{{16,}}=*)"),
+    ),
     # A password may hold "@" or "/"; a port before a path is none.
     (
         "url_password",
@@ -76,7 +80,10 @@ _AROUND: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("credential", _assigned(_SHORT_NAME, 16)),
 )
 # Cheap tests that decide whether the patterns above can match at all.
-_HINTS = ("-----BEGIN", "sk-", "sk_", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "AKIA", "ASIA", "AIza", "xox", "hf_", "npm_", "eyJ", "://")
+_HINTS = (
+    "-----BEGIN", "sk-", "sk_", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "AKIA", "ASIA", "AIza",
+    "xox", "hf_", "npm_", "eyJ", "://",
+)  # fmt: skip
 _WORD_HINTS = ("authorization", "bearer", "pass", "pwd", "key", "token", "secret")
 
 
