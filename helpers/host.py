@@ -42,7 +42,7 @@ _PERSON_MESSAGES, _PERSON_CHARS, _READ_CHARS = 20, 4000, 20_000
 
 
 @dataclass
-class HandoverResponse(Response):
+class HandoverResponse(Response):  # type: ignore[misc]
     """The host's Response with the error mark of the seed's contract."""
 
     error: bool = False
@@ -100,10 +100,8 @@ def agents_of(context: AgentContext) -> Iterator[Agent]:
 
 
 def _child_of(context: AgentContext, agent: Agent) -> bool:
-    return (
-        context.get_output_data("parent_context_id") == agent.context.id
-        and context.get_output_data("parent_agent_number") == agent.number
-    )
+    above = context.get_output_data("parent_context_id"), context.get_output_data("parent_agent_number")
+    return bool(above == (agent.context.id, agent.number))
 
 
 def project_root(agent: Agent) -> str:
@@ -234,7 +232,7 @@ def masked_turns(agent: Agent, count: int, ports: Ports) -> tuple[Turn, ...]:
 def refuse_parallel(agent: Agent) -> None:
     """In the throw-away chat of 2.x's `parallel` tool a handover would be lost. Raises RefusedError (parallel)."""
     try:
-        import helpers.parallel_tools as parallel_tools  # type: ignore[import-not-found]
+        import helpers.parallel_tools as parallel_tools
     except ImportError:
         return
     if parallel_tools.is_parallel_worker(agent):
@@ -314,9 +312,11 @@ def transcript(agent: Agent, scope: Scope, ports: Ports) -> Transcript:
 def memory(context: AgentContext) -> dict[str, Any]:
     """The plugin's plain JSON in the chat's data: refusals in a row, and what the person wrote last."""
     found = context.data.get(KEY)
-    if not isinstance(found, dict) or not isinstance(found.get("person"), dict):
-        found = context.data[KEY] = {"refusals": 0, "person": {"count": 0, "last": []}}
-    return found
+    if isinstance(found, dict) and isinstance(found.get("person"), dict):
+        return found
+    fresh: dict[str, Any] = {"refusals": 0, "person": {"count": 0, "last": []}}
+    context.data[KEY] = fresh
+    return fresh
 
 
 def person_wrote(context: AgentContext, text: str) -> None:

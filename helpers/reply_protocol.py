@@ -173,8 +173,8 @@ def story_of(handover: Handover, chain: Chain, folder: HandoverFolder, settings:
 def check_deliverable(handover: Handover, chain: Chain, caller: Caller) -> None:
     """Open or prepared, and by whoever works where it was prepared: depth and authority are those of that place."""
     if handover.packet.identity.parent != caller.inside:
-        by = handover.packet.identity.sender
-        raise RefusedError(f"handover {handover.id} is not yours to start, {by} prepared it", "prepare one of your own", "unknown_reference")
+        why = f"handover {handover.id} is not yours to start, {handover.packet.identity.sender} prepared it"
+        raise RefusedError(why, "prepare one of your own", "unknown_reference")
     if handover.state != "prepared" and not handover.is_open:
         hint = "prepare a new one with handover_to_specialist"
         raise RefusedError(f"handover {handover.id} is closed ({handover.state})", hint, "unknown_reference")
