@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -12,10 +12,11 @@ from usr.plugins.software_orchestrator.helpers.config import Settings
 from usr.plugins.software_orchestrator.helpers.errors import RecordError
 from usr.plugins.software_orchestrator.helpers.event import Draft, Event, draft
 from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket
-from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder, topic_slug, write_gitignore
+from usr.plugins.software_orchestrator.helpers.paths import Footprint, HandoverFolder, footprint, topic_slug, write_gitignore
 from usr.plugins.software_orchestrator.helpers.ports import Ports
 from usr.plugins.software_orchestrator.helpers.state_store import Ledger, snapshot
 
+AppendCheck = Callable[[Footprint, Footprint], None]
 # Events that have an entry in a briefing: the handover itself and every way it comes back.
 BRIEFED = frozenset({"prepared", "done", "clarify", "rejected", "escalated", "failed", "cancelled"})
 
@@ -52,10 +53,10 @@ class ChainBook:
         self._events.extend(written)
         return written[-1]
 
-    def brief(self, event: Event) -> briefing_file.Written:
+    def brief(self, event: Event, check: AppendCheck | None = None) -> briefing_file.Written:
         """Append the entry of an event to its briefing, planned in the ledger first so that a crash can be healed.
 
-        Raises RecordError (append_failed); the ledger then holds a `refused` event that says so, when it can be written.
+        `check` is given what the file held before, and the same part of it afterwards. Raises RecordError (append_failed); the ledger then holds a `refused` event that says so, when it can be written.
         """
         entry = entry_of(event)
         packet = packet_in(event)
@@ -64,10 +65,14 @@ class ChainBook:
         try:
             plan = briefing_file.plan(self.folder, name, entry)
             self.write(_about(event, "briefed", event=event.id, **plan.to_data()))
-            return briefing_file.append(self.folder, plan, entry)
+            held = footprint(plan.path)
+            written = briefing_file.append(self.folder, plan, entry)
         except RecordError as error:
             self.write(_about(event, "refused", code=error.code, why=error.message))
             raise
+        if check:
+            check(held, footprint(plan.path, held.size))
+        return written
 
     def heal(self) -> None:
         """Finish what a crash left: the entry of the last event that has one, exactly once."""

@@ -35,7 +35,7 @@ from usr.plugins.software_orchestrator.helpers.errors import (
 from usr.plugins.software_orchestrator.helpers.event import draft
 from usr.plugins.software_orchestrator.helpers.masking import safe
 from usr.plugins.software_orchestrator.helpers.packet import Authority, HandoverPacket, Identity, Turn
-from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder, artifact_facts
+from usr.plugins.software_orchestrator.helpers.paths import Footprint, HandoverFolder, artifact_facts
 from usr.plugins.software_orchestrator.helpers.policy import Sender
 from usr.plugins.software_orchestrator.helpers.ports import Caller, Ports, utc
 from usr.plugins.software_orchestrator.helpers.request import HandoverRequest, parse
@@ -341,7 +341,7 @@ def record(book: ChainBook, planned: Plan, caller: Caller) -> Prepared:
         before=tuple(before),
     )
     check_no_turns(entry_of(snapshot), entry_of(without_turns(snapshot)))
-    written = book.brief(snapshot)
+    written = book.brief(snapshot, check_append_only)
     foreign = book.unaccounted_bytes(written.path.name)
     warnings = planned.warnings + ((f"{foreign:,} bytes of the briefing were not written by this installation",) if foreign else ())
     return Prepared(replace(planned, warnings=warnings), written)
@@ -456,15 +456,15 @@ def facts(folder: HandoverFolder, path: str) -> tuple[str, int | None]:
 # the memory-protection rules (seed 001)
 
 
-def check_source_untouched(before: str, after: str) -> None:
-    """Compaction makes a new text and changes nothing stored, also while a specialist runs; both are hashes of the source."""
+def check_source_untouched(before: object, after: object) -> None:
+    """Compaction makes a new text and changes nothing stored, also while a specialist runs; both are marks of the source."""
     if before != after:
         raise MemoryRuleError("a text was made and what it was made from changed")
 
 
-def check_append_only(before: bytes, after: bytes) -> None:
-    """Nothing on disk is overwritten: the file still begins with what it held before."""
-    if not after.startswith(before):
+def check_append_only(before: Footprint, after: Footprint) -> None:
+    """Nothing on disk is overwritten: what a file held before, it holds after."""
+    if before != after:
         raise MemoryRuleError("a record was changed instead of appended to")
 
 

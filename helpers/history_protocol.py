@@ -17,6 +17,7 @@ from usr.plugins.software_orchestrator.helpers.chain import Chain, Handover
 from usr.plugins.software_orchestrator.helpers.compaction import CountCache
 from usr.plugins.software_orchestrator.helpers.config import Settings
 from usr.plugins.software_orchestrator.helpers.errors import RefusedError
+from usr.plugins.software_orchestrator.helpers.handover_protocol import check_source_untouched
 from usr.plugins.software_orchestrator.helpers.history import HistoryAnswer, Scope
 from usr.plugins.software_orchestrator.helpers.ports import Caller, Ports
 from usr.plugins.software_orchestrator.helpers.reply_protocol import holding, note_history
@@ -38,9 +39,17 @@ def full_history(
                 f"handover {handover.id} is closed", "history is for a specialist that works on an open handover", "nothing_open"
             )
         scope = scope_of(book.chain, handover, number)
-    found = history.answer(load(scope), request, cached(ports.counter()), title=f"History of chat {caller.chat_id}")
+    source = load(scope)
+    before = marks_of(source)
+    found = history.answer(source, request, cached(ports.counter()), title=f"History of chat {caller.chat_id}")
+    check_source_untouched(before, marks_of(source))
     note_history(handover.id, request.reason, asked(request, found), found.tokens, caller, settings, ports)
     return found
+
+
+def marks_of(source: Transcript) -> tuple[int, ...]:
+    """How many records a transcript holds and which; reading must leave both as they are."""
+    return (len(source.records), *map(id, (*source.records[:1], *source.records[-1:])))
 
 
 def scope_of(chain: Chain, handover: Handover, number: int) -> Scope:

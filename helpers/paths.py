@@ -506,6 +506,31 @@ def _facts_of(file: io.FileIO) -> Facts:
     return Facts(digest.hexdigest(), read)
 
 
+# --- footprints
+
+
+_FOOTPRINT_BYTES = 4096
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """What a file held up to `size` bytes: the sha256 of the last 4 KiB before there. A missing file has size 0."""
+
+    size: int
+    sha256: str
+
+
+def footprint(path: Path, size: int | None = None) -> Footprint:
+    """The footprint of a file as it is, or of its first `size` bytes: equal as long as these were not rewritten."""
+    try:
+        with reading(path), open_read(path) as file:
+            end = os.fstat(file.fileno()).st_size if size is None else size
+            start = max(0, end - _FOOTPRINT_BYTES)
+            return Footprint(end, hashlib.sha256(os.pread(file.fileno(), end - start, start)).hexdigest())
+    except FileNotFoundError:
+        return Footprint(0, hashlib.sha256(b"").hexdigest())
+
+
 # --- packages --------------------------------------------------------------------------------------------------------
 
 

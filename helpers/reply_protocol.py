@@ -21,6 +21,7 @@ from usr.plugins.software_orchestrator.helpers.event import Draft, Event
 from usr.plugins.software_orchestrator.helpers.handover_protocol import (
     Prepared,
     briefing_path,
+    check_source_untouched,
     earlier_work,
     facts,
     notices,
@@ -32,7 +33,7 @@ from usr.plugins.software_orchestrator.helpers.handover_result import start_call
 from usr.plugins.software_orchestrator.helpers.held import held
 from usr.plugins.software_orchestrator.helpers.masking import safe
 from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket, StateField
-from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder, check_artifact
+from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder, check_artifact, footprint
 from usr.plugins.software_orchestrator.helpers.ports import COMMAND_LINE, Caller, Ports
 from usr.plugins.software_orchestrator.helpers.reply_request import NOTE_PARTS, ReplyRequest, parse_reply
 from usr.plugins.software_orchestrator.helpers.request import HandoverRequest
@@ -85,9 +86,11 @@ def deliver(handover_id: str, caller: Caller, settings: Settings, ports: Ports, 
         status = artifact_status(book.folder, packet)
         added = beside_block(beside, ports)
         room = ports.counter().count(added) if added else 0
+        held = footprint(book.ledger.path)
         package = package_of(
             handover, book.chain, book.folder, settings, ports, status, briefing_notices(book, packet), reserve=room
         )
+        check_source_untouched(held, footprint(book.ledger.path))
         text = package.text + added
         book.write(
             about(
