@@ -65,6 +65,22 @@ config = plugins.get_plugin_config("software_orchestrator", agent=context.agent0
 result = {"found": [each.model_dump(mode="json") for each in ours], "config": config}
 """
 
+# What importing or branching a chat comes to: the saved chat under a new id, and a message there.
+COPIED = """
+from agent import AgentContext, UserMessage
+from helpers import persist_chat
+
+async def copied():
+    (new_id,) = persist_chat.load_json_chats([persist_chat.export_json_chat(context)])
+    copy = AgentContext.get(new_id)
+    answer = await copy.communicate(UserMessage(message="Hello")).result()
+    agents = [copy.agent0, copy.agent0.data["_subordinate"]]
+    held = ["software_orchestrator" in each.data for each in agents]
+    return {"answer": answer, "held": held, "headings": [item.heading for item in copy.log.logs]}
+
+result = copied()
+"""
+
 
 def hand_over(to: str = DESIGNER, **more: Any) -> dict[str, Any]:
     args = {"specialist_profile": to, "topic": "landing page hero", "goal": "First draft of the hero"}
@@ -772,3 +788,18 @@ def test_the_loop_runs_in_the_web_ui_and_its_pages_know_the_chain() -> None:
         assert "max_context_tokens" in json.dumps(ui.api("plugins/software_orchestrator/settings", {"action": "view"}))
         check_up = ui.api("plugins", {"action": "run_execute_script", "plugin_name": "software_orchestrator"})
         assert check_up["exit_code"] == 0, check_up
+
+
+def test_a_chat_made_from_a_copy_holds_no_handover_of_the_other_chat() -> None:
+    ask = tool_call("handover_reply", verdict="clarify", missing=["audience"])
+    script = {"agent0": [hand_over(start=True), response("For whom?"), response("A new chat.")], DESIGNER: [ask]}
+    with start(script) as run:
+        assert run.say("Please build the hero") == "For whom?"
+        assert run.agents()[1]["data"]["software_orchestrator"]["handover_id"]
+
+        copied = run.inside(COPIED)
+
+        assert copied["answer"] == "A new chat."
+        assert copied["held"] == [False, False]
+        assert any("belongs to another chat" in heading for heading in copied["headings"])
+        assert kinds(run) == ["prepared", "delivered", "clarify"]
