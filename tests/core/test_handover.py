@@ -90,7 +90,7 @@ def test_the_snapshot_is_on_the_disk_before_the_briefing_is_touched(desk, monkey
     monkeypatch.setattr(
         handover_protocol.ChainBook,
         "brief",
-        lambda book, event: seen.append((kinds(desk), desk.briefings())) or plan(book, event),
+        lambda book, event, check: seen.append((kinds(desk), desk.briefings())) or plan(book, event, check),
     )
     desk.call()
     assert seen == [(["prepared"], "")]
