@@ -34,7 +34,7 @@ from usr.plugins.software_orchestrator.helpers.transcript import Transcript, fro
 __all__ = ["AgentContext", "HandoverResponse", "InterventionException", "RepairableException", "UserMessage"]
 
 KEY = "software_orchestrator"
-REFERENCE = re.compile(r"§§handover\b\W{0,3}([\w\-]{0,60})\W?\)?")
+REFERENCE = re.compile(r"§§handover\s{0,3}\(\s{0,3}[\"'`]?([\w\-]{0,60})[\"'`]?\s{0,3}\)?")
 # Transient marks on an agent; the host does not save keys that begin with "_".
 DELIVERIES, STATE, IN_LOOP, NUDGED = "_so_deliveries", "_so_state", "_so_in_loop", "_so_nudged"
 _PERSONA, _TOLD = "_so_persona", "_so_told"

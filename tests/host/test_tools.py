@@ -345,3 +345,16 @@ def test_no_module_of_the_plugin_is_imported_under_a_wrong_name(any_host):
     assert not [
         name for name in sys.modules if name.endswith("host_run") and name != "usr.plugins.software_orchestrator.helpers.host_run"
     ]
+
+
+def test_a_message_that_only_speaks_of_references_is_an_ordinary_message(host):
+    host.project("acme")
+    said = "Explain what §§handover means, in a sentence."
+    host.script(
+        {
+            "agent0": [call("call_subordinate", profile="developer", message=said, reset="true"), respond("ok")],
+            "developer": [respond("It points.")],
+        }
+    )
+    assert host.say("Ask the developer") == "ok"
+    assert said in texts_sent(host, "developer")
