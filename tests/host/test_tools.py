@@ -16,9 +16,7 @@ def files_written(host):
     return sorted(path for path in host.root.rglob("*") if path.is_file() and ".a0proj/handover" in str(path))
 
 
-@pytest.mark.parametrize(
-    "lacking", [("slugify",), ("filelock",), ("tiktoken",), ("regex",), ("slugify", "filelock", "tiktoken", "regex")]
-)
+@pytest.mark.parametrize("lacking", [("filelock",), ("slugify", "filelock", "tiktoken", "regex")])
 def test_a_missing_package_is_a_clear_error_and_no_chat_dies(host_tree, lacking):
     with host_tree.enter(without=lacking) as host:
         host.project("acme")

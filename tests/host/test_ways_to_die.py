@@ -180,9 +180,18 @@ def test_a_message_in_the_middle_reaches_the_linear_specialist_and_the_work_stay
     assert [kind for kind in kinds(folder) if kind != "briefed"] == ["prepared", "delivered", "accepted", "interrupted", "done"]
 
 
-@pytest.mark.parametrize("verdict", ["done", "clarify", "escalate"])
-@pytest.mark.parametrize("moment", ["in execute", "tool_execute_after", "hist_add_tool_result"])
-@pytest.mark.parametrize("then", ["reply", "response"])
+@pytest.mark.parametrize(
+    ("verdict", "moment", "then"),
+    [
+        ("done", "in execute", "response"),
+        ("done", "tool_execute_after", "reply"),
+        ("done", "hist_add_tool_result", "response"),
+        ("clarify", "in execute", "reply"),
+        ("clarify", "hist_add_tool_result", "response"),
+        ("escalate", "tool_execute_after", "response"),
+        ("escalate", "hist_add_tool_result", "reply"),
+    ],
+)
 def test_a_message_in_the_moment_of_the_hand_back_loses_no_note_and_the_last_verdict_counts(host, verdict, moment, then):
     folder = host.project("acme")
     first = {**NOTE, "verdict": verdict, "what_happened": "First note.", "missing": ["x"], "reason": "why"}
