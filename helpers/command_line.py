@@ -16,6 +16,7 @@ from typing import Any
 from usr.plugins.software_orchestrator.helpers import (
     audit_report,
     config,
+    delivery,
     handover_protocol,
     handover_result,
     history,
@@ -243,7 +244,7 @@ def show(options: argparse.Namespace) -> int:
     if options.packet:
         print(json.dumps(found.packet.to_json(), ensure_ascii=False, indent=2))
     elif options.text:
-        print(reply_protocol.package_of(found, chain, folder, settings, ports).text, end="")
+        print(delivery.package_of(found, chain, folder, settings, ports).text, end="")
     else:
         print(reply_protocol.story_of(found, chain, folder, settings, ports))
     return 0

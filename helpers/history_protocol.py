@@ -19,8 +19,9 @@ from usr.plugins.software_orchestrator.helpers.config import Settings
 from usr.plugins.software_orchestrator.helpers.errors import RefusedError
 from usr.plugins.software_orchestrator.helpers.handover_protocol import check_source_untouched
 from usr.plugins.software_orchestrator.helpers.history import HistoryAnswer, Scope
+from usr.plugins.software_orchestrator.helpers.holding import holding
 from usr.plugins.software_orchestrator.helpers.ports import Caller, Ports
-from usr.plugins.software_orchestrator.helpers.reply_protocol import holding, note_history
+from usr.plugins.software_orchestrator.helpers.reply_protocol import note_history
 from usr.plugins.software_orchestrator.helpers.tokens import TokenCounter
 from usr.plugins.software_orchestrator.helpers.transcript import Transcript
 

@@ -1,160 +1,35 @@
-"""The way of a handover after it was prepared: delivered, accepted, worked on, handed back, moved on, or lost.
+"""The way of a handover after it was delivered: accepted, worked on, handed back, moved on, or lost.
 
 Responsibility moves only when the receiver accepts (seed 004); the departing agent's note is its exit action (seed 002).
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
-from usr.plugins.software_orchestrator.helpers import budget, inherit, policy, render
+from usr.plugins.software_orchestrator.helpers import inherit, policy, render
 from usr.plugins.software_orchestrator.helpers.chain import Chain, Handover
-from usr.plugins.software_orchestrator.helpers.chain_book import ChainBook, about, chain_holding, opened, peek
+from usr.plugins.software_orchestrator.helpers.chain_book import ChainBook, about, peek
 from usr.plugins.software_orchestrator.helpers.config import Settings
-from usr.plugins.software_orchestrator.helpers.errors import RefusedError, RequestError
-from usr.plugins.software_orchestrator.helpers.event import Draft, Event
+from usr.plugins.software_orchestrator.helpers.errors import RefusedError
+from usr.plugins.software_orchestrator.helpers.event import Draft
+from usr.plugins.software_orchestrator.helpers.hand_back import KIND, Answer, answer_of, told_before
 from usr.plugins.software_orchestrator.helpers.handover_protocol import (
     Prepared,
     briefing_path,
-    check_source_untouched,
-    earlier_work,
     facts,
-    notices,
-    packaged,
     prepare_request,
-    resume,
 )
-from usr.plugins.software_orchestrator.helpers.handover_result import start_call
 from usr.plugins.software_orchestrator.helpers.held import held
+from usr.plugins.software_orchestrator.helpers.holding import holding, ledgers_of_chat, of_chat, specialist_of
 from usr.plugins.software_orchestrator.helpers.masking import safe
 from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket, StateField
-from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder, check_artifact, footprint
-from usr.plugins.software_orchestrator.helpers.ports import COMMAND_LINE, Caller, Ports
+from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.ports import Caller, Ports
 from usr.plugins.software_orchestrator.helpers.reply_request import NOTE_PARTS, ReplyRequest, parse_reply
 from usr.plugins.software_orchestrator.helpers.request import HandoverRequest
-from usr.plugins.software_orchestrator.helpers.roster import Specialist, normal
-
-KIND = {"clarify": "clarify", "reject": "rejected", "done": "done", "escalate": "escalated"}
-_VERDICT = {kind: verdict for verdict, kind in KIND.items()}
-
-
-@dataclass(frozen=True)
-class Delivery:
-    """The text for the specialist and the handover it binds it to.
-
-    `goes_on` is the handover whose specialist goes on with its own conversation, "" for a fresh one.
-    """
-
-    text: str
-    handover: Handover
-    title: str
-    goes_on: str
-    project_root: str
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a reply leads to.
-
-    `ends` tells whether the specialist's run is over; then `note` is the text for its superior, else `message` is for the
-    specialist. `summary` is the same as values, for the superior's tool result.
-    """
-
-    message: str
-    ends: bool = False
-    note: str = ""
-    summary: Mapping[str, Any] = field(default_factory=dict)
-    hand_to: str = ""
-    stops: str = ""
-
-
-def deliver(handover_id: str, caller: Caller, settings: Settings, ports: Ports, *, way: str, beside: str = "") -> Delivery:
-    """The package as it is true now: artifacts compared, rendered again within its limit, recorded with its hash.
-
-    What the sender said `beside` the reference is quoted at the end, within the same limit.
-    Raises RefusedError: unknown_reference for a handover that is unknown, closed or another chat's; stopped on a stopped chain.
-    """
-    with holding(handover_id, caller, settings, ports) as (book, handover):
-        resume(book, caller)
-        check_deliverable(handover, book.chain, caller)
-        packet = handover.packet
-        status = artifact_status(book.folder, packet)
-        added = beside_block(beside, ports)
-        room = ports.counter().count(added) if added else 0
-        held = footprint(book.ledger.path)
-        package = package_of(
-            handover, book.chain, book.folder, settings, ports, status, briefing_notices(book, packet), reserve=room
-        )
-        check_source_untouched(held, footprint(book.ledger.path))
-        text = package.text + added
-        book.write(
-            about(
-                packet,
-                "delivered",
-                tokens=package.tokens + room,
-                text_sha256=hashlib.sha256(text.encode()).hexdigest(),
-                artifacts=status,
-                omitted=list(package.omitted),
-                way=way,
-            )
-        )
-        specialist = specialist_of(settings, handover.receiver)
-        goes_on = handover.id if handover.is_open else str(handover.events[0].data.get("answers", ""))
-        return Delivery(text, handover, specialist.name, goes_on, str(book.folder.root))
-
-
-def beside_block(beside: str, ports: Ports) -> str:
-    said = safe(beside, ports.mask)[0].strip()
-    return f"Said with it:\n{render.inert(render.quote(said))}" if said else ""
-
-
-def specialist_of(settings: Settings, profile: str) -> Specialist:
-    """The roster's entry; one that was taken out of the roster in the meantime may still finish its work."""
-    known = next((entry for entry in settings.roster.entries if normal(entry.profile) == normal(profile)), None)
-    return known or Specialist(profile=profile, title=profile.replace("_", " ").title())
-
-
-def artifact_status(folder: HandoverFolder, packet: HandoverPacket) -> dict[str, str]:
-    """How each artifact is now, by path: unchanged, changed, gone, outside, unrecorded."""
-    return {item.path: check_artifact(folder.root, item) for item in packet.artifacts}
-
-
-def package_of(
-    handover: Handover,
-    chain: Chain,
-    folder: HandoverFolder,
-    settings: Settings,
-    ports: Ports,
-    status: Mapping[str, str] | None = None,
-    more_notices: tuple[str, ...] = (),
-    *,
-    reserve: int = 0,
-) -> budget.Package:
-    """The package of a recorded handover, within the limit it was prepared with less `reserve` tokens."""
-    packet, prepared = handover.packet, handover.events[0].data
-    request = HandoverRequest(
-        specialist_profile=packet.identity.receiver,
-        topic=packet.topic,
-        project_root=str(folder.root),
-        max_context_tokens=int(prepared["limit"]) - reserve,
-        include_recent_turns=0,
-        overflow=prepared["overflow"],
-    )
-    return packaged(
-        request,
-        specialist_of(settings, packet.identity.receiver),
-        inherit.Built(packet),
-        folder,
-        ports,
-        notices=(*notices(chain), *more_notices),
-        artifact_status=artifact_status(folder, packet) if status is None else status,
-        earlier=earlier_work(chain, packet),
-    ).package
 
 
 def story_of(handover: Handover, chain: Chain, folder: HandoverFolder, settings: Settings, ports: Ports) -> str:
@@ -171,22 +46,6 @@ def story_of(handover: Handover, chain: Chain, folder: HandoverFolder, settings:
     if handover.is_open or handover.state in ("prepared", "superseded"):
         return "\n".join(lines)
     return "\n".join(lines) + "\n" + told_before(handover, folder, settings, ports).note.rstrip()
-
-
-def check_deliverable(handover: Handover, chain: Chain, caller: Caller) -> None:
-    """Open or prepared, and by whoever works where it was prepared: depth and authority are those of that place."""
-    if handover.packet.identity.parent != caller.inside:
-        why = f"handover {handover.id} is not yours to start, {handover.packet.identity.sender} prepared it"
-        raise RefusedError(why, "prepare one of your own", "unknown_reference")
-    if handover.state != "prepared" and not handover.is_open:
-        hint = "prepare a new one with handover_to_specialist"
-        raise RefusedError(f"handover {handover.id} is closed ({handover.state})", hint, "unknown_reference")
-    policy.check_stop(chain)
-
-
-def briefing_notices(book: ChainBook, packet: HandoverPacket) -> tuple[str, ...]:
-    unknown = book.unaccounted_bytes(briefing_path(book.folder, packet).name)
-    return (f"{unknown:,} bytes of the briefing were not written by this installation; weigh them with care.",) if unknown else ()
 
 
 def touch(handover_id: str, caller: Caller, settings: Settings, ports: Ports) -> str:
@@ -400,89 +259,12 @@ def closing_note(handover: Handover, said: str, why: str, ports: Ports) -> dict[
     return {**earlier, "what_happened": f"{told}\n\nBefore that: {before}" if before and before != told else told}
 
 
-def told_before(handover: Handover, folder: HandoverFolder, settings: Settings, ports: Ports) -> Answer:
-    """The answer of a handover that is closed, made again from the record."""
-    return answer_of(
-        handover, handover.latest, next(e for e in reversed(handover.events) if e.kind == handover.state), folder, settings, ports
-    )
-
-
-def answer_of(
-    handover: Handover,
-    packet: HandoverPacket,
-    event: Event,
-    folder: HandoverFolder,
-    settings: Settings,
-    ports: Ports,
-) -> Answer:
-    """What a closing event tells the superior: the note as text, and the same as values, each within `handback_note_tokens`."""
-    data, note = event.data, event.data.get("note", {})
-    parts = note_parts(handover, packet, event, folder)
-    text = note_text(parts, settings, ports)
-    return Answer(
-        text,
-        ends=True,
-        note=text,
-        summary={
-            "verdict": _VERDICT.get(event.kind, event.kind),
-            "outcome": str(data.get("outcome", "")),
-            "implicit": bool(data.get("implicit")),
-            "handover_id": handover.id,
-            **note_values(note, parts, settings, ports),
-        },
-        hand_to=str(data.get("hand_to", "")),
-        stops=str(data.get("why", "")) if event.kind == "escalated" else "",
-    )
-
-
 def outcome_of(handover_id: str, caller: Caller, settings: Settings, ports: Ports) -> Answer | None:
     """What a handover came to, or None while it is open."""
     with holding(handover_id, caller, settings, ports) as (book, handover):
         if handover.is_open or handover.state in ("prepared", "superseded"):
             return None
         return told_before(handover, book.folder, settings, ports)
-
-
-def held_by(handover_id: str, caller: Caller, settings: Settings, ports: Ports) -> Handover:
-    """The handover as the ledger has it. Raises RefusedError (unknown_reference)."""
-    folder = HandoverFolder.open(caller.project_root)
-    chain = chain_holding(folder, handover_id, ports)
-    found = chain.find(handover_id) if chain else None
-    if found is None:
-        raise RefusedError(f"no handover {handover_id} is recorded in {folder.path}", "", "unknown_reference")
-    return found
-
-
-def standing(project_root: str, caller: Caller, settings: Settings, ports: Ports) -> tuple[str, ...]:
-    """What waits for the caller in this chat, a line each: what it prepared and nobody started, open work, questions, stops."""
-    folder = HandoverFolder.open(project_root)
-    lines = []
-    for path in ledgers_of_chat(folder, caller):
-        chain = peek(folder, path.stem, ports)
-        if not of_chat(chain, folder, caller):
-            continue
-        if chain.stop and caller.person_count <= chain.stop_mark and not caller.inside:
-            lines.append(f"Handovers on {render.one_line(chain.id)} were stopped: {render.one_line(chain.stop)}")
-        mine = (
-            item
-            for item in chain.handovers
-            if item.packet.identity.parent == caller.inside and chain.newest_to(item.receiver) is item
-        )
-        lines += [line for item in mine if (line := _standing_line(item, settings))]
-    return tuple(map(render.inert, lines))
-
-
-def _standing_line(handover: Handover, settings: Settings) -> str:
-    call = start_call(specialist_of(settings, handover.receiver), handover.id, fresh=not handover.is_open)
-    if handover.state == "prepared":
-        return f"Prepared, not started: {handover.id} to {handover.receiver}. Start it with {call}"
-    if handover.is_open:
-        return f"Open: {handover.id}, {handover.receiver} has the work ({handover.state}). Let it go on with {call}"
-    if handover.state == "clarify":
-        asked = ", ".join(handover.note.get("missing", ()))
-        needs = f"{handover.receiver} needs {render.one_line(asked, 300)}"
-        return f"Asked: {needs}. Answer with handover_to_specialist(answers={handover.id})"
-    return ""
 
 
 def next_leg(handover_id: str, caller: Caller, settings: Settings, ports: Ports) -> Prepared:
@@ -534,109 +316,3 @@ def sweep(alive: set[str], project_root: str, caller: Caller, settings: Settings
                 close(handover.id, "cancelled", "its agent is gone", caller, settings, ports)
                 gone.append(handover.id)
     return tuple(gone)
-
-
-def ledgers_of_chat(folder: HandoverFolder, caller: Caller) -> tuple[Path, ...]:
-    """By their names: other chats' ledgers need not be read."""
-    ending = folder.chain_id("x", caller.chat_id).removeprefix("x")
-    return tuple(path for path in folder.ledgers() if path.stem.endswith(ending))
-
-
-def of_chat(chain: Chain, folder: HandoverFolder, caller: Caller) -> bool:
-    return chain.newest is not None and folder.chain_id(chain.newest.topic, caller.chat_id) == chain.id
-
-
-@contextmanager
-def holding(handover_id: str, caller: Caller, settings: Settings, ports: Ports) -> Iterator[tuple[ChainBook, Handover]]:
-    """The chain of a handover of this chat, locked and healed. Raises RefusedError (nothing_open, unknown_reference)."""
-    if not handover_id:
-        raise RefusedError("no handover is open here", "this tool is for a specialist that works on a handover", "nothing_open")
-    folder = HandoverFolder.open(caller.project_root)
-    chain = chain_holding(folder, handover_id, ports)
-    if chain is None:
-        raise RefusedError(
-            f"no handover {render.one_line(handover_id, 40)} is recorded in this project",
-            "copy the reference from next_step",
-            "unknown_reference",
-        )
-    if caller.chat_id != COMMAND_LINE and not of_chat(chain, folder, caller):
-        raise RefusedError(
-            f"handover {handover_id} belongs to another chat",
-            "prepare one in this chat with handover_to_specialist",
-            "unknown_reference",
-        )
-    with opened(HandoverFolder.open(caller.project_root, create=True), chain.id, settings, ports) as book:
-        handover = book.chain.find(handover_id)
-        assert handover is not None
-        yield book, handover
-
-
-# the note for the superior
-
-
-def note_parts(handover: Handover, packet: HandoverPacket, event: Event, folder: HandoverFolder) -> tuple[render.Part, ...]:
-    """The hand-back in parts; all but its first and last lines may be left out, as the briefing has them."""
-    foot = f"briefing: {briefing_path(folder, packet)}\n"
-    outcome, note, warnings = (event.data.get(name) for name in ("outcome", "note", "warnings"))
-    parts = render.note_parts(packet, event.kind, outcome or "", note or {}, warnings or (), before=handover.packet, foot=foot)
-    return tuple(render.inert_part(part if not part.section else replace(part, short="")) for part in parts)
-
-
-def note_text(parts: tuple[render.Part, ...], settings: Settings, ports: Ports) -> str:
-    """The hand-back as its superior reads it, within `handback_note_tokens`; what is left out is named (seed 002)."""
-    count, limit = ports.counter().count, settings.handback_note_tokens
-    whole = budget.whole(parts, count)
-    if whole.tokens <= limit:
-        return whole.text
-    try:
-        return budget.fit(parts, limit, count, _in_briefing).text
-    except RequestError:  # not even the frame fits
-        return "".join(part.full for part in parts if not part.section)
-
-
-def note_values(note: Mapping[str, Any], parts: tuple[render.Part, ...], settings: Settings, ports: Ports) -> dict[str, Any]:
-    """The hand-back as values for a program or a model, together within `handback_note_tokens`.
-
-    The note's own parts, then `changes`: decisions, fields, questions and artifacts as text. `omitted` names what was cut.
-    """
-    count, limit = ports.counter().count, settings.handback_note_tokens
-    items = {name: tuple(map(str, note[name])) for name in ("missing", "already_held", "incomplete") if note.get(name)}
-    lists = {name: budget.fit_items(told, limit // 2, count) for name, told in items.items()}
-    left = limit - sum(count(item) for told in lists.values() for item in told)
-    texts = {name: str(note[name]) for name in ("reason", *NOTE_PARTS) if note.get(name)}
-    told, cut = budget.fit_texts(texts, max(0, left), count)
-    changes, omitted = _changes(parts, left - sum(map(count, told.values())), count)
-    omitted = (
-        *(
-            f"{name}: {len(told)} of {len(items[name])} told; {_in_briefing(name)}"
-            for name, told in lists.items()
-            if len(told) < len(items[name])
-        ),
-        *(f"{name}: cut; {_in_briefing(name)}" for name in cut),
-        *omitted,
-    )
-    return {
-        **told,
-        **{name: list(told) for name, told in lists.items()},
-        **({"changes": changes} if changes else {}),
-        **({"omitted": list(omitted)} if omitted else {}),
-    }
-
-
-_CHANGES = ("Decisions", "Decisions no longer active", "State", "Open questions", "Warnings", "Artifacts")
-
-
-def _changes(parts: tuple[render.Part, ...], limit_tokens: int, count: budget.Count) -> tuple[str, tuple[str, ...]]:
-    found = tuple(part for part in parts if part.section in _CHANGES)
-    whole = budget.whole(found, count)
-    if whole.tokens <= limit_tokens:
-        return whole.text, ()
-    try:
-        fitted = budget.fit(found, limit_tokens, count, _in_briefing)
-    except RequestError:
-        return "", tuple(f"{name}: left out; {_in_briefing(name)}" for name in dict.fromkeys(part.section for part in found))
-    return fitted.text, fitted.omitted
-
-
-def _in_briefing(section: str) -> str:
-    return "the briefing has all of it"

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from usr.plugins.software_orchestrator.helpers import handover_protocol, reply_protocol
+from usr.plugins.software_orchestrator.helpers import delivery, handover_protocol, reply_protocol
 from usr.plugins.software_orchestrator.helpers.chain_book import about
 from usr.plugins.software_orchestrator.helpers.config import Settings, settings
 from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket, Identity
@@ -63,7 +63,7 @@ class Chat:
         made = prepared.packet.identity.handover_id
         if start:
             self.clock.wait(seconds=2)
-            reply_protocol.deliver(made, self.caller(sender), SETTINGS, self.ports, way="start")
+            delivery.deliver(made, self.caller(sender), SETTINGS, self.ports, way="start")
             self.inside.append(made)
             self.clock.wait(seconds=41)
             self.reply(verdict="accept")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from usr.plugins.software_orchestrator.helpers import budget, render, reply_protocol, tokens
+from usr.plugins.software_orchestrator.helpers import budget, delivery, render, reply_protocol, tokens
 from usr.plugins.software_orchestrator.helpers.chain import OPEN
 from usr.plugins.software_orchestrator.helpers.chain_book import peek
 from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RefusedError
@@ -44,7 +44,7 @@ class Desk:
         return self.chain.find(self.id).state
 
     def deliver(self) -> Any:
-        return reply_protocol.deliver(self.id, self.made.caller(person_count=1), SETTINGS, self.made.ports, way="start")
+        return delivery.deliver(self.id, self.made.caller(person_count=1), SETTINGS, self.made.ports, way="start")
 
     def reply(self, **args: Any) -> Any:
         return reply_protocol.reply(args, *self.rest)
@@ -181,7 +181,7 @@ def test_the_missing_parts_of_a_note_are_asked_for_once_in_the_handovers_life(de
 def test_a_handover_of_another_chat_is_unknown_here(desk: Desk) -> None:
     other = desk.made.caller(chat_id="other")
     with pytest.raises(RefusedError, match="another chat"):
-        reply_protocol.deliver(desk.id, other, SETTINGS, desk.made.ports, way="start")
+        delivery.deliver(desk.id, other, SETTINGS, desk.made.ports, way="start")
 
 
 def test_a_hostile_exception_text_is_recorded_without_its_secret_and_half_characters(desk: Desk) -> None:

@@ -189,14 +189,14 @@ def test_a_mask_that_fails_stops_the_write(host, monkeypatch):
 
     monkeypatch.setattr(type(secrets.get_default_secrets_manager()), "mask_values", broken)
     monkeypatch.setattr(type(secrets.get_secrets_manager(host.context)), "mask_values", broken)
-    from usr.plugins.software_orchestrator.helpers import host_run
+    from usr.plugins.software_orchestrator.helpers import host_events, host_tools
 
-    answer = host.run(host_run.handover(host.agent0, None, {**ARGS, "summary": "something"}))
+    answer = host.run(host_tools.handover(host.agent0, None, {**ARGS, "summary": "something"}))
     assert answer.error
     assert "cannot be masked" in answer.message
     assert files_written(host) == []
     assert "vault" not in answer.message
-    host_run.person_wrote(host.context, type("Said", (), {"message": "hello"})())
+    host_events.person_wrote(host.context, type("Said", (), {"message": "hello"})())
     kept = host.context.data["software_orchestrator"]["person"]
     assert kept == {"count": 1, "last": [""]}
     assert not (folder / ".a0proj/handover").exists()
@@ -318,13 +318,13 @@ def test_the_prompt_of_the_tool_with_its_roster_is_short(host):
 def test_specialist_prompts_are_short_and_shown_only_to_who_holds_a_handover(any_host):
     host = any_host
     host.project("acme")
-    from usr.plugins.software_orchestrator.helpers import host_run, tokens
+    from usr.plugins.software_orchestrator.helpers import host_events, tokens
 
     shown = {}
 
     def look(agent):
         shown["specialist"] = str(host.model_calls[-1]["messages"][0].content)
-        shown["text"] = host_run.specialist_prompt(agent)
+        shown["text"] = host_events.specialist_prompt(agent)
         return done()
 
     host.script({"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [look]})
@@ -341,7 +341,7 @@ def test_no_module_of_the_plugin_is_imported_under_a_wrong_name(any_host):
     host.project("acme")
     host.tool("handover_to_specialist", **ARGS)
     assert not [
-        name for name in sys.modules if name.endswith("host_run") and name != "usr.plugins.software_orchestrator.helpers.host_run"
+        name for name in sys.modules if name.endswith("host_tools") and name != "usr.plugins.software_orchestrator.helpers.host_tools"
     ]
 
 

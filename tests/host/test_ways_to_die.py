@@ -72,9 +72,9 @@ def test_a_profile_whose_folder_is_gone_fails_before_anything_runs(any_host):
 
 def _prepare(host):
     host_tool = hand_over(decisions=["again"])["tool_args"]
-    from usr.plugins.software_orchestrator.helpers import handover_protocol, handover_result, host_run
+    from usr.plugins.software_orchestrator.helpers import handover_protocol, handover_result, host_desk
 
-    at = host_run.desk(host.agent0)
+    at = host_desk.desk(host.agent0)
     prepared = handover_protocol.prepare({**host_tool, "project_root": at.caller.project_root}, *at.rest)
     return handover_result.next_step(prepared)
 

@@ -1,8 +1,8 @@
 from helpers.extension import Extension
 
-from usr.plugins.software_orchestrator.helpers import host_run
+from usr.plugins.software_orchestrator.helpers import host_events
 
 
 class Nudged(Extension):
     def execute(self, data: dict = {}, **kwargs):  # noqa: B006 - the host's signature
-        host_run.nudged(data["args"][0])
+        host_events.nudged(data["args"][0])

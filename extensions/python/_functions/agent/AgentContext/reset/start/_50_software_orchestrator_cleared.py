@@ -1,8 +1,8 @@
 from helpers.extension import Extension
 
-from usr.plugins.software_orchestrator.helpers import host_run
+from usr.plugins.software_orchestrator.helpers import host_events
 
 
 class Cleared(Extension):
     def execute(self, data: dict = {}, **kwargs):  # noqa: B006 - the host's signature
-        host_run.cleared(data["args"][0], "the chat was reset or removed")
+        host_events.cleared(data["args"][0], "the chat was reset or removed")
