@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, overload
 
@@ -185,15 +186,31 @@ def head_of(role: Role, tells: bool, agent: int, size: int, handover: str, time:
     return f"{kind}{int(tells)}{min(agent, 999):03d}{min(size, 4_000_000_000):010d}{handover or '-':-<19.19}{time:Z<27.27}"
 
 
+_LOOKED_AT: Final = slice(9, 24)  # kind, tells, agent and size in a line
+_LOOKED_AT_LENGTH: Final = 15
+_KIND_OF: Final = bytes(max(0, _KIND_LETTERS.find(chr(code))) for code in range(256))
+_TELLS_OF: Final = bytes(code == ord("1") for code in range(256))
+
+
+def _index_of_heads(heads: Sequence[bytes], lines: Sequence[bytes]) -> Index:
+    """The index of `lines` from their `_LOOKED_AT` parts, all at once; one by one where a line is damaged."""
+    joined = b"".join(heads)
+    letters, tells = joined[::_LOOKED_AT_LENGTH], joined[1::_LOOKED_AT_LENGTH]
+    if len(joined) == _LOOKED_AT_LENGTH * len(lines) and not letters.translate(None, _KIND_LETTERS.encode()):
+        with suppress(ValueError, OverflowError):
+            sizes = array("I", [int(head[5:]) for head in heads])
+            return Index(letters.translate(_KIND_OF), sizes, tells.translate(_TELLS_OF))
+    return index_of(lines)
+
+
 def _head_index(line: bytes) -> tuple[int, int, int]:
     try:
-        return _KIND_LETTERS.index(chr(line[9])), int(line[14:24]), line[10] - 48
+        return _KIND_LETTERS.index(chr(line[9])), int(line[14:24]), int(line[10] == ord("1"))
     except (ValueError, IndexError):
         return NOTE, len(line), 0
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """Whose message a line is: `agent` number, `handover` it worked in or "", `time` in UTC."""
 
     kind: int
@@ -231,8 +248,17 @@ def record_of_line(line: bytes) -> Record:
 def from_lines(
     lines: Iterable[bytes], source: str = "", *, keep: Callable[[bytes], bool] | None = None, resolve: Resolve | None = None
 ) -> Transcript:
-    """Lines of our own log; `keep` chooses by a line's head. Nothing is decoded yet; a torn line becomes a note at its place."""
-    return Transcript((line for line in lines if line.strip() and (keep is None or keep(line))), source, resolve=resolve)
+    """Lines of our own log; `keep` chooses by a line's head. Nothing is decoded yet; a torn line becomes a note at its place.
+
+    The index is made from the heads in passing, while each line is at hand.
+    """
+    kept: list[bytes] = []
+    heads: list[bytes] = []
+    for line in lines:
+        if line and not line.isspace() and (keep is None or keep(line)):
+            kept.append(line)
+            heads.append(line[_LOOKED_AT])
+    return Transcript(kept, source, _index_of_heads(heads, kept), resolve)
 
 
 # --- one record -> one message
