@@ -25,6 +25,14 @@ _CACHE_FILE = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
 _PATTERN = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 )
+# The same without looking ahead, which the regular expressions of tiktoken do in less than half the time. What looking ahead
+# was for, that the last of several spaces belongs to what follows, is told by a NUL before it (`_quick`).
+_QUICK_PATTERN = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}\x00]+[\r\n]*|\s+$|\s*[\r\n]|\s+|\x00"
+)
+_WHITE = r"\t\x0b\x0c \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"  # \s of tiktoken; that of Python is another
+_LAST_WHITE = re.compile(rf"[{_WHITE}](?=[{_WHITE}][^{_WHITE}\r\n])")
+_LAST_SPACE = re.compile(r" (?= [^ \n])")
 # tiktoken 0.8.0 is quadratic within what the pattern does not divide (100 KB of one letter: 8 s), so that is cut.
 _PIECE = 1024
 _LONG = rf"\p{{L}}{{{_PIECE},}}+|[^\s\p{{L}}\p{{N}}]{{{_PIECE},}}+|\s{{{_PIECE},}}+"
@@ -55,6 +63,26 @@ class TokenCounter:
 
     def _count(self, text: str) -> int:
         return self._measure(text)
+
+
+def _quick(encode: Callable[[str], list[int]]) -> Callable[[str], int]:
+    """The number of tokens by an encoding with `_QUICK_PATTERN`, which is that of the published one.
+
+    A NUL is one token, so those put in are subtracted; a text that holds one itself is encoded the published way.
+    """
+
+    def count(text: str) -> int:
+        if "\0" in text:
+            return len(_published()(text))
+        if not text.replace("\n", " ").isprintable():  # white space other than " " and "\n" is not
+            text, marks = _LAST_WHITE.subn("\\g<0>\0", text)
+        elif "  " in text:
+            text, marks = _LAST_SPACE.subn(" \0", text)
+        else:
+            marks = 0
+        return len(encode(text)) - marks
+
+    return count
 
 
 def _bounded(measure: Callable[[str], int]) -> Callable[[str], int]:
@@ -112,16 +140,21 @@ def _line_start(text: str, start: int, end: int) -> int:
 @lru_cache(maxsize=1)
 def counter() -> TokenCounter:
     """The counter of this process: cl100k_base where tiktoken and a verified vocabulary are found, else the estimate."""
-    encoding = _encoding()
-    if encoding is None:
-        return estimate()
-    return TokenCounter("cl100k_base", _bounded(lambda text: len(encoding.encode_ordinary(text))))
+    encoding = _encoding(_QUICK_PATTERN)
+    return estimate() if encoding is None else TokenCounter("cl100k_base", _bounded(_quick(encoding.encode_ordinary)))
 
 
 def encoder() -> Callable[[str], list[int]] | None:
-    """The plain encoding of a text, for benchmarks to compare with; None where there is none."""
+    """tiktoken's own encoding of a text, for benchmarks to compare with; None where there is none."""
     encoding = _encoding()
     return encoding.encode_ordinary if encoding else None
+
+
+@lru_cache(maxsize=1)
+def _published() -> Callable[[str], list[int]]:
+    """tiktoken's own encoding, made when a text needs it."""
+    encode: Callable[[str], list[int]] = _encoding().encode_ordinary
+    return encode
 
 
 def estimate() -> TokenCounter:
@@ -129,7 +162,8 @@ def estimate() -> TokenCounter:
     return TokenCounter("estimate", lambda text: len(text.encode("utf-8", "surrogatepass")))
 
 
-def _encoding() -> Any:
+def _encoding(pattern: str = _PATTERN) -> Any:
+    """tiktoken's encoding with this pattern, or None where tiktoken or the vocabulary is not installed."""
     vocabulary = next((data for data in map(_read, _candidates()) if data is not None), None)
     if vocabulary is None:
         return None
@@ -139,7 +173,7 @@ def _encoding() -> Any:
     except ImportError:
         return None
     ranks = {base64.b64decode(token): int(rank) for token, rank in map(bytes.split, vocabulary.splitlines())}
-    return tiktoken.Encoding("cl100k_base", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens={})
+    return tiktoken.Encoding("cl100k_base", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
 
 
 def _candidates() -> Iterator[Path]:

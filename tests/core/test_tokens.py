@@ -58,6 +58,20 @@ def test_the_count_is_that_of_tiktoken(real, text):
     assert counter().count(text) == real(text)
 
 
+white = st.sampled_from(list(" \t\n\r\x0b\x0c\x1c\x1f\x85\xa0\u1680\u180e\u2003\u200b\u2028\u202f\u3000\ufeff\0"))
+glyphs = st.sampled_from(["a", "B", "'s", "'LL", "ſ", "1", "2345", "Ⅷ", "²", ".", "!!", "/", "_", "é", "e\u0301", "数", "🙂"])
+
+
+@given(st.lists(white | glyphs, max_size=24).map("".join))
+def test_white_space_of_every_kind_is_counted_as_tiktoken_counts_it(real, text):
+    assert counter().count(text) == real(text)
+
+
+def test_indented_code_is_counted_exactly(real):
+    text = "def f(x):\n    if x:\n\treturn  x   # two\n        \n\n    \n  y = {  'a':\t\t1 }  \n   " * 200
+    assert counter().count(text) == real(text)
+
+
 @pytest.mark.parametrize("unit", ["aB3-", "x1", "a.b/", "数据1", "foo_bar(", "=-=a"])
 def test_a_line_without_a_space_that_has_no_long_word_is_counted_exactly(real, unit):
     text = "before " + unit * 2000 + " after\nnext"

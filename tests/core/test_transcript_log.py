@@ -10,7 +10,7 @@ from usr.plugins.software_orchestrator.helpers import transcript_log
 from usr.plugins.software_orchestrator.helpers.errors import RecordError
 from usr.plugins.software_orchestrator.helpers.history import Scope, visible_line
 from usr.plugins.software_orchestrator.helpers.masking import redact
-from usr.plugins.software_orchestrator.helpers.transcript import HEAD_LENGTH, head_of, line_head
+from usr.plugins.software_orchestrator.helpers.transcript import HEAD_LENGTH, ROLES, from_lines, head_of, line_head
 from usr.plugins.software_orchestrator.helpers.transcript_log import Source, append, keep, line_of, open_log, seed_lines
 
 NOW = "2026-06-05T14:03:07.123456Z"
@@ -58,6 +58,23 @@ def test_a_head_has_a_fixed_length_and_says_whose_line_it_is(log: Path) -> None:
     assert len(head_of("user", False, 0, 5, "", NOW)) == HEAD_LENGTH
     assert (head.kind, head.agent, head.handover, head.time) == (1, 2, "ho-0123456789abcdef", NOW)
     assert open_log(log).at_a_glance.tells == b"\x01"
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [b"", b'{"head":"', b"no line of ours, but long enough\n", b'{"head":"X00000000000005\n', b'{"head":"A0000000000xx05----\n',
+     b'{"head":"A\x000009999999999----\n', b'{"head":"A0000-000000005----\n'],
+)  # fmt: skip
+def test_an_index_made_in_passing_is_that_of_each_line_also_beside_a_damaged_one(damaged: bytes) -> None:
+    sizes = (0, 7, 4321, 999_999_999, 4_000_000_000)
+    heads = [head_of(role, at % 2 == 0, at, size, "", NOW) for at, (role, size) in enumerate(zip(ROLES, sizes, strict=True))]
+    lines = [f'{{"head":"{head}"}}\n'.encode() for head in heads]
+
+    sound, beside = (from_lines(some).at_a_glance for some in (lines[:4], [*lines, damaged]))
+
+    assert (sound.kinds, list(sound.sizes), sound.tells) == (bytes(range(4)), list(sizes[:4]), b"\1\0\1\0")
+    assert (beside.kinds[:5], list(beside.sizes[:5]), beside.tells[:5]) == (bytes(range(5)), list(sizes), b"\1\0\1\0\1")
+    assert list(zip(beside.kinds, beside.sizes, beside.tells, strict=True))[5:] == ([(4, len(damaged), 0)] if damaged else [])
 
 
 def test_secrets_never_reach_the_log_and_a_failing_mask_stops_the_write(log: Path) -> None:
