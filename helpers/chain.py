@@ -19,7 +19,7 @@ State = Literal[
 ]  # fmt: skip
 OPEN: frozenset[str] = frozenset({"delivered", "accepted", "interrupted"})
 CLOSED: frozenset[str] = frozenset({"done", "clarify", "rejected", "escalated", "failed", "cancelled", "superseded"})
-# What may follow what (DESIGN.md, States). `reopened` leads back to accepted from every verdict.
+# What may follow what (docs/architecture.md, the state diagram). `reopened` leads back to accepted from every verdict.
 _VERDICTS = {"done", "clarify", "rejected", "escalated", "failed", "cancelled"}
 NEXT: Mapping[str, frozenset[str]] = {
     "prepared": frozenset({"delivered", "superseded", "failed", "cancelled"}),

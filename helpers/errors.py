@@ -40,7 +40,7 @@ Code = Literal[
 class HandoverError(Exception):
     """A refusal in words a model can act on.
 
-    `message` says what is wrong and what came, `hint` what to do instead, `code` is one of `Code` (DESIGN.md, errors).
+    `message` says what is wrong and what came, `hint` what to do instead, `code` is one of `Code` (docs/architecture.md, Errors).
     """
 
     def __init__(self, message: str, hint: str = "", code: Code = "bad_value") -> None:

@@ -42,7 +42,7 @@ from usr.plugins.software_orchestrator.helpers.request import HandoverRequest, p
 from usr.plugins.software_orchestrator.helpers.roster import Specialist, normal
 from usr.plugins.software_orchestrator.helpers.state_store import canonical
 
-# What does not make a call another call (DESIGN.md, "A second call").
+# What does not make a call another call (docs/architecture.md, A second call).
 NOT_IN_FINGERPRINT = frozenset(
     {"start", "max_context_tokens", "include_recent_turns", "overflow", "handover_reason", "project_root", "warnings"}
 )

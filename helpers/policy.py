@@ -72,7 +72,7 @@ def check_hops(chain: Chain, settings: Settings) -> None:
 
 
 def second_call(chain: Chain, sender: Sender, receiver: str, fingerprint: str, *, leg: bool = False) -> Again:
-    """What a call means beside the newest handover to the same receiver (DESIGN.md, "A second call").
+    """What a call means beside the newest handover to the same receiver (docs/architecture.md, A second call).
 
     Raises RefusedError (receiver_open, nothing_new). Whether something is new is asked later, of the packet: see `check_news`,
     and for the next `leg` of a run `check_leg`.

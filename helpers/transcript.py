@@ -20,7 +20,7 @@ from usr.plugins.software_orchestrator.helpers.packet import Turn
 Role = Literal["user", "assistant", "tool", "summary", "note"]
 Kept = Literal["verbatim", "summary", "shortened"]
 Record = Mapping[str, Any]
-"""One message as the host stores it: `{"id", "ai", "content"}`; content as in HOST.md fact 23.
+"""One message as the host stores it: `{"id", "ai", "content"}`; content as in HOST fact 23.
 
 Our own log adds `kept`, `agent`, `profile`, `handover`, `time` and `file`; all optional.
 """

@@ -57,7 +57,7 @@ class Walk(RuleBasedStateMachine):
         self.said = set()
 
     def expected(self, inside, receiver, words):
-        """The model: what the tables of DESIGN.md say of a call."""
+        """The model: what the tables of docs/architecture.md say of a call."""
         sender = inside.receiver if inside else "a0_software_orchestrator"
         newest = next((hop for hop in reversed(self.hops) if hop.receiver == receiver), None)
         if inside and inside.state not in ("prepared", *OPEN):

@@ -117,3 +117,26 @@ def test_a_packet_survives_its_own_json():
 def test_the_tokens_on_the_page_are_counted():
     assert "503 of 503 tokens" in block("text", 1)
     assert counter().name == "estimate" or counter().count(rendered_package(example())) == 503
+
+
+def fields():
+    """Every value of the packet with its fields, as one text."""
+    values = {name: value for name, value in vars(packet).items() if isinstance(value, type) and issubclass(value, BaseModel)}
+    return "; ".join(f"{name}: {' '.join(values[name].model_fields)}" for name in sorted(values) if values[name].model_fields)
+
+
+# An older version refuses fields it does not know; only a raised number lets it say "update the plugin".
+FIELDS_OF_SCHEMA = {
+    1: (
+        "Artifact: path kind version sha256 size; Authority: granted denied; "
+        "Decision: id text rationale evidence owner version status supersedes; Flag: text fields; "
+        "HandoverPacket: identity topic goal summary user_state recent_turns decisions artifacts rejected_paths open_questions "
+        "next_action acceptance_criteria return_condition handover_reason authority state flags stopped_at sections_done notes; "
+        "Identity: handover_id chain_id hop parent depth sender receiver created_at schema_; OpenQuestion: id text field; "
+        "RejectedPath: what why; StateField: field value status verbatim owner hop; Turn: role text"
+    )
+}
+
+
+def test_the_schema_number_is_raised_when_the_fields_change():
+    assert fields() == FIELDS_OF_SCHEMA[packet.SCHEMA], "raise packet.SCHEMA and add its fields here"
