@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from usr.plugins.software_orchestrator.helpers.errors import SettingsError
-from usr.plugins.software_orchestrator.helpers.roster import Roster, build, from_text
+from usr.plugins.software_orchestrator.helpers.roster import Roster, build, from_text, normal
 
 MAX_TOKENS = 1_000_000
 
@@ -50,7 +50,8 @@ def settings(defaults: Mapping[str, Any], *layers: Mapping[str, Any]) -> Setting
     """Defaults overlaid by each layer, later ones first in line.
 
     A layer's `roster` is the whole allow-list, as a mapping or as YAML text (which the settings page saves): an entry left
-    out is removed; fields left out of an entry that ships come from the shipped one. Raises SettingsError naming the setting.
+    out is removed; fields left out of an entry that ships come from the shipped one, edges to removed entries excepted.
+    Raises SettingsError naming the setting.
     """
     merged = dict(defaults)
     for layer in layers:
@@ -73,9 +74,15 @@ def settings(defaults: Mapping[str, Any], *layers: Mapping[str, Any]) -> Setting
 def _with_shipped_fields(roster: Any, shipped: Any) -> Any:
     if not isinstance(roster, Mapping) or not isinstance(shipped, Mapping):
         return roster
+    kept = {normal(str(profile)) for profile in roster}
     return {
-        profile: {**shipped[profile], **(fields or {})}
+        profile: {**_among(kept, shipped[profile]), **(fields or {})}
         if profile in shipped and isinstance(fields, Mapping | None)
         else fields
         for profile, fields in roster.items()
     }
+
+
+def _among(kept: Set[str], entry: Mapping[str, Any]) -> dict[str, Any]:
+    """A shipped entry whose edges lead to the profiles that are kept: nobody wrote those that lead to removed ones."""
+    return {**entry, "can_handoff_to": [name for name in entry.get("can_handoff_to", ()) if normal(name) in kept]}

@@ -95,6 +95,10 @@ SAID_REJECTED: Final = _any(r"^\W*(?:rejected|ruled out|verworfen|rejeté|descar
 ACCEPTANCE: Final = _any(
     r"^\W*(?:acceptance(?: criteria| criterion)?|definition of done|done when|abnahme|验收(?:标准)?)\s*[:：]"
 )
+_LABEL: Final = {
+    "acceptance": re.compile(ACCEPTANCE.pattern + r"[\s*_]*", re.IGNORECASE),
+    "rejected": re.compile(r"^\W*(?:rejected|ruled out|verworfen|rejeté|descartado)\s*:[\s*_]*", re.IGNORECASE),
+}
 _BACKWARD: Final = re.compile(
     r"^(?:don['’]t|do not|never|keep|please|leave)\b[^.]{0,30}\b(?:it|them|this|that|those|these)\b", re.IGNORECASE
 )
@@ -154,7 +158,7 @@ def extract(transcript: Transcript) -> Extract:
             if kind == "decline":
                 declines.append(Decline(_field(quote, message.text, len(declines)), quote, message.number))
             else:
-                quotes[kind].append(quote)
+                quotes[kind] += _without_label(kind, quote)
     return Extract(
         first_request=next((each.text.strip() for each in spoken if not _GREETING.match(each.text)), ""),
         decisions=_distinct(quotes["decision"]),
@@ -163,6 +167,12 @@ def extract(transcript: Transcript) -> Extract:
         acceptance=_distinct(quotes["acceptance"]),
         person_messages=tuple(message.number for message in spoken),
     )
+
+
+def _without_label(kind: str, quote: str) -> tuple[str, ...]:
+    """The quotation without the label that names its kind, since it is listed under that; () where nothing else was said."""
+    told = _LABEL[kind].sub("", quote).strip(" *_") if kind in _LABEL else quote
+    return (told,) if told else ()
 
 
 def _telling(transcript: Transcript) -> Iterator[Message]:

@@ -5,19 +5,16 @@ Every frame ends in a line feed and begins with a character that is not white sp
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 import re
 import unicodedata
 from typing import Final
 
-from usr.plugins.software_orchestrator.helpers.masking import clean
+from usr.plugins.software_orchestrator.helpers.masking import SHORTEST_FILE, clean, without_files
 
 # Characters that end a line for some reader, change the direction of text, drive a terminal, or have no picture at all.
 _HOSTILE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 _TICKS: Final = re.compile(r"`{3,}")
-_DATA_URI: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+)?((?:;[\w=.+-]+)*?)(;base64)?,([A-Za-z0-9+/=_%.~-]{200,})")
 _BASE64: Final = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{400,}={0,2}(?![A-Za-z0-9+/=_-])")
 _BASE64_BYTES: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_="
 _LOWER, _UPPER, _DIGIT = re.compile("[a-z]"), re.compile("[A-Z]"), re.compile("[0-9]")
@@ -50,16 +47,19 @@ def without_blobs(text: str) -> str:
     In a text of `HUGE_CHARS` and more only blobs of about half a percent of it are sure to be seen: looking everywhere would
     cost more than all the rest of an answer, and of such a text only head and tail travel.
     """
+    if len(text) < SHORTEST_FILE:
+        return text
+    text = without_files(text)
     if len(text) < SHORTEST_BLOB:
         return text
     if len(text) >= HUGE_CHARS:
         if not _holds_blob(text, len(text) // 256):
             return text
         if text.isascii() and not text.encode().translate(None, _BASE64_BYTES):
-            return _told("base64 data", text, decode=False)
+            return _told(text)
     elif not has_long_run(text, _STRIDE):
         return text
-    return _BASE64.sub(_told_run, _DATA_URI.sub(_told_uri, text))
+    return _BASE64.sub(_told_run, text)
 
 
 def _holds_blob(text: str, step: int) -> bool:
@@ -81,25 +81,13 @@ def has_long_run(text: str, stride: int) -> bool:
     return False
 
 
-def _told_uri(match: re.Match[str]) -> str:
-    return _told(match.group(1) or "text/plain", match.group(4), decode=bool(match.group(3)))
-
-
 def _told_run(match: re.Match[str]) -> str:
     run = match.group()
-    return _told("base64 data", run, decode=False) if _looks_like_base64(run[:SHORTEST_BLOB]) else run
+    return _told(run) if _looks_like_base64(run[:SHORTEST_BLOB]) else run
 
 
-def _told(kind: str, payload: str, decode: bool) -> str:
-    """The blob's type, its size in bytes, and the shortened sha256 of the file it encodes (of the text, where not decoded)."""
-    plain = payload.rstrip("=").replace("-", "+").replace("_", "/") if decode else payload
-    try:
-        data = base64.b64decode(plain + "=" * (-len(plain) % 4)) if decode else payload.encode()
-    except (ValueError, binascii.Error):
-        data = payload.encode()
-    size = len(data) if decode else len(payload)
-    unit = "bytes" if decode else "characters"
-    return f"[{kind}, {size:,} {unit}, sha256 {hashlib.sha256(data).hexdigest()[:16]}]"
+def _told(run: str) -> str:
+    return f"[base64 data, {len(run):,} characters, sha256 {hashlib.sha256(run.encode()).hexdigest()[:16]}]"
 
 
 # --- cutting

@@ -237,13 +237,13 @@ def build(
         }
     )
     warnings = [*request.warnings, *built.warnings]
-    warnings += [f"{told} of the recent turns stand word for word in the summary and travel once"] if told else []
+    warnings += told
     warnings += [f"authority narrowed: {', '.join(widened)} is not {sender.profile}'s to give"] if widened else []
     return replace(built, packet=packet, warnings=tuple(warnings), widened=widened)
 
 
-def turns_of(request: HandoverRequest, caller: Caller, ports: Ports) -> tuple[tuple[Turn, ...], int]:
-    """The newest turns that travel, and how many of them the summary told already."""
+def turns_of(request: HandoverRequest, caller: Caller, ports: Ports) -> tuple[tuple[Turn, ...], tuple[str, ...]]:
+    """The newest turns that travel, each once, and warnings of what was told already."""
     wanted = request.include_recent_turns
     given = request.recent_turns if request.recent_turns is not None else caller.turns(wanted)
     newest = tuple(turn for turn in given if turn.text.strip())[-wanted:] if wanted else ()

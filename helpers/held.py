@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 
 from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket
 
@@ -30,8 +31,14 @@ def _told(status: str, value: object, verbatim: str) -> str:
     return f"{told} ({verbatim})" if verbatim else told
 
 
+def name_key(field: str) -> str:
+    """The comparable form of a field's name: `VAT id`, `vat-id` and `state.vat_id` are one field, `C++` and `C#` are two."""
+    plain = unicodedata.normalize("NFC", unicodedata.normalize("NFC", field).casefold()).strip().removeprefix("state.")
+    return re.sub(r"[\s_\-]+", " ", plain).strip() or plain
+
+
 def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.replace("_", " ").removeprefix("state.").casefold())
+    return re.findall(r"\w+", unicodedata.normalize("NFC", text).replace("_", " ").removeprefix("state.").casefold())
 
 
 def _names(asked: list[str], field: str) -> bool:

@@ -6,6 +6,7 @@ for a field.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import JsonValue
 
 from usr.plugins.software_orchestrator.helpers.errors import RequestError
+from usr.plugins.software_orchestrator.helpers.held import name_key
 from usr.plugins.software_orchestrator.helpers.packet import (
     Artifact,
     Authority,
@@ -104,12 +106,17 @@ def merge(previous: HandoverPacket | None, given: Any, identity: Identity, evide
 def merge_state(
     before: Sequence[StateField], given: Iterable[Mapping[str, Any]], *, owner: str, hop: int, evidence: Evidence
 ) -> tuple[tuple[StateField, ...], tuple[str, ...], tuple[Lift, ...]]:
-    """Carried fields after a hop. A decline stays unless the person lifted it; a blank never replaces anything."""
+    """Carried fields after a hop. A decline stays unless the person lifted it; a blank never replaces anything.
+
+    A field is found under every spelling of its name and keeps the first one.
+    """
     fields = {item.field: item for item in before}
+    spelled = {name_key(item.field): item.field for item in sorted(before, key=lambda item: item.status == "declined")}
     warnings: list[str] = []
     lifts: list[Lift] = []
     for item in given:
         new = StateField(**{**item, "owner": item.get("owner") or owner, "hop": hop})
+        new = new.model_copy(update={"field": spelled.setdefault(name_key(new.field), new.field)})
         old = fields.get(new.field)
         if old is None:
             kept, warning = _first(new)
@@ -150,7 +157,7 @@ def _after_decline(old: StateField, new: StateField, evidence: Evidence) -> tupl
     if new.status == "declined":
         return old.model_copy(update={"verbatim": old.verbatim or new.verbatim}), "", None
     if new.status == "answered" and not blank(new.value):
-        if old.field in evidence.lifts:
+        if name_key(old.field) in map(name_key, evidence.lifts):
             return new, "", Lift(old.field, new.verbatim, "command line")
         if said(new.verbatim, evidence.since(old.field)):
             return new, "", Lift(old.field, new.verbatim, "person")
@@ -179,33 +186,106 @@ def merge_decisions(
     before: Sequence[Decision], given: Iterable[Mapping[str, Any]], owner: str
 ) -> tuple[tuple[Decision, ...], tuple[str, ...]]:
     """Decisions after a hop, in the order they were made. A newer version leaves the older one listed as superseded."""
-    decisions = list(before)
+    known = _Decisions(before)
     warnings: list[str] = []
     for item in given:
         _check_status(item)
-        old = _same_decision(decisions, item)
-        if old is not None and old.status == "superseded" and not item.get("id"):
+        old = known.same(item)
+        if old is None:
+            new = known.add(_new_decision(known.next_id(), item, owner))
+        elif old.status == "superseded" and not item.get("id"):
             if not item.get("supersedes"):
                 warnings.append(f"decision {old.id} v{old.version} stays superseded; to take it up again send it with supersedes")
                 continue
-            old = None
-        if old is None:
-            new = _new_decision(decisions, item, owner)
+            new, old = known.add(_new_decision(known.next_id(), item, owner)), None
+        elif _version(item, old.version) < old.version and _plain(item["text"]) != _plain(old.text):
+            warnings += known.add_older(_older_version(old, item, owner))
+            continue
         else:
             new = _next_version(old, item, owner)
             if new == old:
                 continue
-            index = decisions.index(old)
-            if new.version == old.version:
-                decisions[index] = new
-            else:
-                decisions[index] = old.model_copy(update={"status": "superseded"})
-                decisions.append(new)
-        if old is None:
-            decisions.append(new)
+            known.renew(old, new)
         if old is None or new.supersedes != old.supersedes:
-            warnings += _supersede(decisions, new)
-    return tuple(decisions), tuple(warnings)
+            warnings += known.supersede(new)
+    return known.in_order(), tuple(warnings)
+
+
+class _Decisions:
+    """The decisions of a chain, found by id (the newest version) and by their words without looking through all of them."""
+
+    def __init__(self, before: Sequence[Decision]) -> None:
+        self._all: list[Decision] = []
+        self._newest: dict[str, int] = {}
+        self._saying: dict[str, list[int]] = {}
+        self._place: dict[tuple[str, int], int] = {}
+        self._older: dict[str, list[Decision]] = {}
+        self._number = 0
+        for item in before:
+            self.add(item)
+
+    def add(self, new: Decision) -> Decision:
+        place = len(self._all)
+        self._all.append(new)
+        self._newest[new.id] = self._place[new.id, new.version] = place
+        self._saying.setdefault(_plain(new.text), []).append(place)
+        if found := re.fullmatch(r"d(\d{1,6})", new.id):
+            self._number = max(self._number, int(found[1]))
+        return new
+
+    def next_id(self) -> str:
+        return f"d{self._number + 1}"
+
+    def same(self, item: Mapping[str, Any]) -> Decision | None:
+        """The decision that is meant: the newest of that id, else the newest active one of those words."""
+        if wanted := str(item.get("id") or ""):
+            return self._all[self._newest[wanted]] if wanted in self._newest else None
+        saying = [self._all[place] for place in reversed(self._saying.get(_plain(item["text"]), ()))]
+        return next((old for old in saying if old.status != "superseded"), saying[0] if saying else None)
+
+    def renew(self, old: Decision, new: Decision) -> None:
+        place = self._place[old.id, old.version]
+        if new.version == old.version:
+            self._all[place] = new
+        else:
+            self._all[place] = old.model_copy(update={"status": "superseded"})
+            self.add(new)
+
+    def add_older(self, older: Decision) -> list[str]:
+        """A version below the newest is recorded as superseded; one that is recorded already keeps its words."""
+        recorded = [item for item in self._older.get(older.id, ()) if item.version == older.version]
+        if (older.id, older.version) in self._place:
+            recorded.append(self._all[self._place[older.id, older.version]])
+        if not recorded:
+            self._older.setdefault(older.id, []).append(older)
+            return []
+        if _plain(recorded[0].text) == _plain(older.text):
+            return []
+        return [
+            f"decision {older.id} v{older.version} is recorded with other words and stays so; to change the decision send it"
+            " without version"
+        ]
+
+    def supersede(self, new: Decision) -> list[str]:
+        if not new.supersedes or new.supersedes == new.id:
+            return []
+        place = self._newest.get(new.supersedes)
+        if place is None or self._all[place].status != "active":
+            return [f"decision {new.id} supersedes {new.supersedes}, which is not an active decision of this chain"]
+        self._all[place] = self._all[place].model_copy(update={"status": "superseded"})
+        return []
+
+    def in_order(self) -> tuple[Decision, ...]:
+        """All of them; versions that were told late stand among those of their id."""
+        if not self._older:
+            return tuple(self._all)
+        ordered: list[Decision] = []
+        for item in self._all:
+            late = self._older.get(item.id, [])
+            earlier = sorted((old for old in late if old.version < item.version), key=lambda old: old.version)
+            self._older[item.id] = [old for old in late if old.version > item.version]
+            ordered += [*earlier, item]
+        return tuple(ordered)
 
 
 def _check_status(item: Mapping[str, Any]) -> None:
@@ -214,18 +294,13 @@ def _check_status(item: Mapping[str, Any]) -> None:
         raise RequestError(f'decision status "{str(status)[:40]}" does not exist', "use one of: " + ", ".join(get_args(DecisionStatus)))
 
 
-def _same_decision(decisions: Sequence[Decision], item: Mapping[str, Any]) -> Decision | None:
-    wanted, words = str(item.get("id") or ""), _plain(item["text"])
-    newest = reversed(decisions)
-    if wanted:
-        return next((old for old in newest if old.id == wanted), None)
-    same = [old for old in newest if _plain(old.text) == words]
-    return next((old for old in same if old.status != "superseded"), same[0] if same else None)
+def _new_decision(number: str, item: Mapping[str, Any], owner: str) -> Decision:
+    return _decision(item, id=str(item.get("id") or number), owner=owner, version=_version(item, 1))
 
 
-def _new_decision(decisions: Sequence[Decision], item: Mapping[str, Any], owner: str) -> Decision:
-    number = 1 + max((int(found[1]) for old in decisions if (found := re.fullmatch(r"d(\d{1,6})", old.id))), default=0)
-    return _decision(item, id=str(item.get("id") or f"d{number}"), owner=owner, version=_version(item, 1))
+def _older_version(newest: Decision, item: Mapping[str, Any], owner: str) -> Decision:
+    version = _version(item, newest.version)
+    return _decision({**item, "status": "superseded"}, id=newest.id, owner=str(item.get("owner") or owner), version=version)
 
 
 def _next_version(old: Decision, item: Mapping[str, Any], owner: str) -> Decision:
@@ -248,16 +323,6 @@ def _decision(item: Mapping[str, Any], *, id: str, owner: str, version: int) -> 
 def _version(item: Mapping[str, Any], default: int) -> int:
     digits = re.sub(r"\D", "", str(item.get("version") or ""))[:6]
     return int(digits) if digits else default
-
-
-def _supersede(decisions: list[Decision], new: Decision) -> list[str]:
-    if not new.supersedes or new.supersedes == new.id:
-        return []
-    for index, old in enumerate(decisions):
-        if old.id == new.supersedes and old.status == "active":
-            decisions[index] = old.model_copy(update={"status": "superseded"})
-            return []
-    return [f"decision {new.id} supersedes {new.supersedes}, which is not an active decision of this chain"]
 
 
 def merge_artifacts(
@@ -284,21 +349,19 @@ def merge_questions(
 ) -> tuple[OpenQuestion, ...]:
     """Questions nobody has answered: those whose field now has a value, or was declined, are gone."""
     questions = list(before)
+    asked = {_plain(old.text) for old in questions}
+    used = {old.id for old in questions}
+    numbers = (name for n in itertools.count(1) if (name := f"q{n}") not in used)
     for item in given:
-        if any(_plain(old.text) == _plain(item["text"]) for old in questions):
+        if _plain(item["text"]) in asked:
             continue
-        used = {old.id for old in questions}
-        number = next(n for n in range(1, len(used) + 2) if f"q{n}" not in used)
-        identifier = str(item.get("id") or "")
-        questions.append(
-            OpenQuestion(
-                id=identifier if identifier and identifier not in used else f"q{number}",
-                text=item["text"],
-                field=item.get("field") or "",
-            )
-        )
-    settled = {item.field for item in state if item.status in ("answered", "declined", "volunteered")}
-    return tuple(item for item in questions if item.field not in settled and item.id not in settled)
+        wanted = str(item.get("id") or "")
+        name = wanted if wanted and wanted not in used else next(numbers)
+        questions.append(OpenQuestion(id=name, text=item["text"], field=item.get("field") or ""))
+        asked.add(_plain(item["text"]))
+        used.add(name)
+    settled = {name_key(item.field) for item in state if item.status in ("answered", "declined", "volunteered")}
+    return tuple(item for item in questions if name_key(item.field) not in settled and name_key(item.id) not in settled)
 
 
 def _added(before: Sequence[T], new: Iterable[T], key: str) -> tuple[T, ...]:
@@ -311,17 +374,30 @@ def _added(before: Sequence[T], new: Iterable[T], key: str) -> tuple[T, ...]:
     return tuple(found.values())
 
 
-def told_once(turns: Sequence[Turn], summary: str) -> tuple[tuple[Turn, ...], int]:
-    """The turns that the summary does not already tell word for word, each once; and how many were left out."""
+def told_once(turns: Sequence[Turn], summary: str) -> tuple[tuple[Turn, ...], tuple[str, ...]]:
+    """The turns that the summary does not already tell word for word, each once; and a warning for each reason to leave out."""
     lines = {_plain(line) for line in summary.split("\n")}
     whole = _plain(summary)
     kept: list[Turn] = []
+    in_summary = repeated = 0
     for turn in turns:
         words = _plain(turn.text)
         told = words in lines or f"{turn.role}: {words}" in lines or (len(words) >= 20 and words in whole)
-        if not told and (not kept or kept[-1] != turn):
+        if told:
+            in_summary += 1
+        elif kept and kept[-1] == turn:
+            repeated += 1
+        else:
             kept.append(turn)
-    return tuple(kept), len(turns) - len(kept)
+    warnings = (
+        f"{in_summary} of the recent turns {_verb(in_summary, 'stand')} word for word in the summary and travel once" if in_summary else "",
+        f"{repeated} of the recent turns {_verb(repeated, 'repeat')} the turn before it and travel once" if repeated else "",
+    )
+    return tuple(kept), tuple(filter(None, warnings))
+
+
+def _verb(count: int, plural: str) -> str:
+    return plural if count != 1 else plural + "s"
 
 
 def narrowed(giver: Authority | None, asked: Mapping[str, Sequence[str]] | None) -> tuple[Authority, tuple[str, ...]]:
@@ -365,7 +441,8 @@ def news(packet: HandoverPacket, before: HandoverPacket) -> tuple[str, ...]:
         (d.id, d.version, d.status, _plain(d.text)) for d in before.decisions
     }:
         found.append("decisions")
-    if any(field not in [_unhopped(old) for old in before.state] for field in map(_unhopped, packet.state)):
+    earlier = {old.field: _unhopped(old) for old in before.state}
+    if any(earlier.get(field.field) != field for field in map(_unhopped, packet.state)):
         found.append("state")
     if {(a.path, a.sha256, a.size, a.version) for a in packet.artifacts} - {(a.path, a.sha256, a.size, a.version) for a in before.artifacts}:
         found.append("artifacts")

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 _START = r"(?<![A-Za-z0-9])"  # not \b: a key may follow a Chinese character
 _BEGIN, _END = (rf"-----{word} (?:[A-Z0-9]{{1,20}} ){{0,4}}PRIVATE KEY(?: BLOCK)?-----" for word in ("BEGIN", "END"))
@@ -28,12 +29,17 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("slack_token", rf"{_START}xox[abeoprs]-[A-Za-z0-9\-]{{10,}}"),
     ("huggingface_token", rf"{_START}hf_[A-Za-z0-9]{{20,}}"),
     ("npm_token", rf"{_START}npm_[A-Za-z0-9]{{20,}}"),
+    ("sendgrid_key", rf"{_START}SG\.[A-Za-z0-9_\-]{{16,64}}\.[A-Za-z0-9_\-]{{16,}}"),
+    ("pypi_token", rf"{_START}pypi-(?=[A-Za-z0-9_\-]{{0,200}}[A-Z])(?=[A-Za-z0-9_\-]{{0,200}}[0-9])[A-Za-z0-9_\-]{{32,}}"),
+    ("digitalocean_token", rf"{_START}do[opr]_v1_[A-Za-z0-9]{{32,}}"),
+    ("google_token", rf"{_START}ya29\.[A-Za-z0-9_\-]{{20,}}"),
     # Starts only where a run of its letters starts, so that a long run is read once.
     ("jwt", r"(?<![A-Za-z0-9_\-])eyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{4,}\.[A-Za-z0-9_\-]*"),
 )
 _SHAPES = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _KINDS), re.DOTALL)
 _LONG_NAME = (
-    r"pass(?:word|wd|phrase)|pwd|(?:api|secret|access|private|signing|encryption|auth)[_\-]?key|client[_\-]?secret"
+    r"pass(?:word|wd|phrase)|pwd|(?:api|secret|access|sharedaccess|account|private|signing|encryption|auth)[_\-]?key"
+    r"|client[_\-]?secret"
     r"|(?:access|auth|refresh|session|api|bot|id)[_\-]?token"
 )
 _SHORT_NAME = "secret|token"  # words of prose too: only long values count
@@ -41,11 +47,11 @@ _HEADER = rf"{_START}(?:proxy-)?authorization[\"']?\s{{0,9}}[:=]\s{{0,9}}[\"']?"
 _VALUE = r"[^\s\"',;<>&]"
 
 
-def _assigned(names: str, least: int) -> re.Pattern[str]:
-    """`name = value`, where the value has a digit and `least` characters and is no placeholder."""
+def _assigned(names: str, least: int, also: str = "") -> re.Pattern[str]:
+    """`name = value`, where the value has a digit and `least` characters and is no placeholder; `also` is a look-ahead."""
     return re.compile(
         rf"(?i)({_START}(?:[a-z0-9]{{1,24}}[_\-]){{0,3}}(?:{names})[\"']?\s?[:=]\s?[\"']?)"
-        rf"(?!\[REDACTED|§§|\$|<|\{{)(?={_VALUE}{{0,200}}[0-9])({_VALUE}{{{least},}})"
+        rf"(?!\[REDACTED|§§|\$|<|\{{)(?={_VALUE}{{0,200}}[0-9]){also}({_VALUE}{{{least},}})"
     )
 
 
@@ -68,21 +74,22 @@ _AROUND: tuple[tuple[str, re.Pattern[str]], ...] = (
         "authorization",
         re.compile(rf"(?i)({_START}bearer\s{{1,9}})(?=[A-Za-z0-9_\-.~+/=]{{0,200}}\d)([A-Za-z0-9_\-.~+/]{{16,}}=*)"),
     ),
-    # A password may hold "@" or "/"; a port before a path is none.
+    # A password may hold "@" or "/"; a port before a path is none. What is masked already is neither name nor password.
     (
         "url_password",
         re.compile(
-            rf"(?i)({_START}[a-z][a-z0-9+.\-]{{1,24}}://[^\s:/@?#]{{0,128}}:)"
+            rf"(?i)({_START}[a-z][a-z0-9+.\-]{{1,24}}://(?:\[REDACTED:[a-z_]{{1,40}}\]|(?!\[REDACTED:)[^\s:/@?#]){{0,128}}:)(?!\[REDACTED:[a-z_]{{1,40}}\]@)"
             r"([^\s/\"'<>]{1,128}(?=@[^\s@])|(?!\d{1,5}[/?#])[^\s\"'<>@]{1,128}(?=@[^\s@]))"
         ),
     ),
     ("credential", _assigned(_LONG_NAME, 8)),
-    ("credential", _assigned(_SHORT_NAME, 16)),
+    # A long number beside "token" is a count or an id as often as not.
+    ("credential", _assigned(_SHORT_NAME, 16, also=rf"(?={_VALUE}{{0,200}}[a-z])")),
 )
 # Cheap tests that decide whether the patterns above can match at all.
 _HINTS = (
     "-----BEGIN", "sk-", "sk_", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "AKIA", "ASIA", "AIza",
-    "xox", "hf_", "npm_", "eyJ", "://",
+    "xox", "hf_", "npm_", "eyJ", "SG.", "pypi-", "dop_v1_", "doo_v1_", "dor_v1_", "ya29.", "://",
 )  # fmt: skip
 _WORD_HINTS = ("authorization", "bearer", "pass", "pwd", "key", "token", "secret")
 
@@ -116,24 +123,99 @@ def safe(text: str, mask: Mask) -> tuple[str, bool]:
     return mask(without_files(whole)), lone
 
 
-_DATA_URI = re.compile(
-    r"\bdata:(?P<type>[\w.+\-]{1,80}/[\w.+\-]{1,80})?(?:;[\w.+\-]{1,40}=[\w.+\-]{1,80}){0,4}(?P<base64>;base64)?,"
-    r"(?P<data>[^\s\"'<>()\[\]`]{200,})"
+_URI = re.compile(
+    r"(?i)(?<![a-z0-9])data:(?P<type>[\w.+\-]{1,80}/[\w.+\-]{1,80})?(?:\s?;\s?(?!base64)[\w.+\-]{1,40}=[\w.+\-]{1,80}){0,4}"
+    r"(?P<base64>\s?;\s?base64)?\s?,"
 )
+_GAP = r"(?:\s{1,16}|\\[nrt]|%0[ad]|%20)"  # where base64 is wrapped, also as JSON or a URI writes it
+_CODE = r"(?:[a-z0-9+/_\-]{1,512}|%2[bf]|\\/|\\u002[bf])"
+_PADDING = r"(?:=|%3d|\\u003d){0,2}"
+_GAPS = re.compile(rf"(?i){_GAP}{{0,4}}")
+_CODE_LINE = re.compile(rf"(?i)((?:{_CODE})*+)({_PADDING})")
+_PLAIN_DATA = re.compile(r"[^\s\"'<>()\[\]`]+")
+_NO_WORD = re.compile(r"[a-z]\d|\d[a-z]|[a-z][A-Z]")
+SHORTEST_FILE = 200  # characters of a data URI that is worth a line of its own
+_MOST_COLUMNS, _FEWEST_COLUMNS, _SHORTEST_REST = 128, 32, 16
 
 
 def without_files(text: str) -> str:
-    """The text with each data URI of 200 characters and more told as `[image/png, 106,200 bytes, sha256 1f2e3d4c5b6a7988]`."""
-    return _DATA_URI.sub(_told, text) if "data:" in text else text
+    """The text with each data URI of 200 characters and more told as `[image/png, 106,200 bytes, sha256 1f2e3d4c5b6a7988]`.
+
+    Upper case, a blank behind the comma, percent-encoded bytes and base64 that is wrapped, also by an escaped `\\n`, are the same
+    file: its size and hash are those of the bytes.
+    """
+    if "data:" not in text.lower():
+        return text
+    parts: list[str] = []
+    done = 0
+    while (match := _URI.search(text, done)) is not None:
+        end, data = _file_in(text, match)
+        parts.append(text[done : match.start() if data is not None else end])
+        if data is not None:
+            kind = (match["type"] or "text/plain").lower()
+            parts.append(f"[{kind}, {len(data):,} bytes, sha256 {hashlib.sha256(data).hexdigest()[:16]}]")
+        done = end
+    return "".join((*parts, text[done:]))
 
 
-def _told(match: re.Match[str]) -> str:
-    data = match["data"].encode("utf-8", "surrogatepass")
+def _file_in(text: str, match: re.Match[str]) -> tuple[int, bytes | None]:
+    """Where the data URI ends, and its bytes; None where it is too short to be told."""
     if match["base64"]:
-        plain = data.rstrip(b"=").translate(bytes.maketrans(b"-_", b"+/"))
+        end, code = _base64_at(text, match.end())
+        if len(code) < SHORTEST_FILE:
+            return match.end(), None
+        plain = code.translate(str.maketrans("-_", "+/")).encode()
         with suppress(ValueError, binascii.Error):
-            data = base64.b64decode(plain + b"=" * (-len(plain) % 4))
-    return f"[{match['type'] or 'text/plain'}, {len(data):,} bytes, sha256 {hashlib.sha256(data).hexdigest()[:16]}]"
+            return end, base64.b64decode(plain + b"=" * (-len(plain) % 4))
+        return end, plain
+    found = _PLAIN_DATA.match(text, match.end())
+    if found is None or len(found[0]) < SHORTEST_FILE:
+        return match.end(), None
+    unescaped = re.sub(r"\\[nrt]", "", found[0])
+    return found.end(), unquote_to_bytes(unescaped.encode("utf-8", "surrogatepass"))
+
+
+def _base64_at(text: str, start: int) -> tuple[int, str]:
+    """Where base64 that begins here ends, and the code without padding and line ends.
+
+    A line below belongs to it when the lines are those of wrapped base64: all but the first and the last of one length.
+    """
+    codes: list[str] = []
+    end, columns = start, 0
+    while True:
+        begun = _GAPS.match(text, end)
+        line = _CODE_LINE.match(text, begun.end() if begun else end)
+        assert line is not None  # it may be empty
+        code, padded = _plain_code(line[1]), bool(line[2])
+        if len(codes) == 1:
+            columns = len(code) if len(codes[0]) <= _MOST_COLUMNS else 0
+        last = padded or len(code) != columns
+        if codes and not _goes_on(text, line, code, columns, padded):
+            break
+        codes.append(code)
+        end = line.end()
+        if padded or (len(codes) > 1 and last) or not code:
+            break
+    return end, "".join(codes)
+
+
+def _goes_on(text: str, line: re.Match[str], code: str, columns: int, padded: bool) -> bool:
+    """Whether this line belongs to the wrapped base64 above it."""
+    if columns < _FEWEST_COLUMNS:
+        return False
+    ends = line.end() == len(text) or text[line.end()] in "\\\"'<>()[]`%" or text[line.end()].isspace()
+    if not ends or len(code) > columns:
+        return False
+    if padded or len(code) == columns or len(code) >= _SHORTEST_REST:
+        return True
+    return len(code) % 4 == 0 and bool(_NO_WORD.search(code))
+
+
+def _plain_code(code: str) -> str:
+    if "%" in code or "\\" in code:
+        code = re.sub(r"(?i)%2b|\\u002b", "+", code)
+        code = re.sub(r"(?i)%2f|\\/|\\u002f", "/", code)
+    return code
 
 
 def clean(text: str) -> tuple[str, bool]:

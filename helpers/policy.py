@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -9,6 +11,7 @@ from typing import Literal
 from usr.plugins.software_orchestrator.helpers.chain import Chain, Handover
 from usr.plugins.software_orchestrator.helpers.config import Settings
 from usr.plugins.software_orchestrator.helpers.errors import RefusedError
+from usr.plugins.software_orchestrator.helpers.held import name_key
 from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket
 from usr.plugins.software_orchestrator.helpers.roster import Roster, Specialist, normal
 
@@ -118,14 +121,30 @@ def _nothing_new(newest: Handover) -> RefusedError:
 
 def check_goal(chain: Chain, sender: Sender, goal: str) -> None:
     """A part is less than the whole: the same goal at an inner level is a loop. Raises RefusedError (nothing_new)."""
-    wanted = " ".join(goal.split()).casefold()
+    wanted = _undressed(goal)
     for item in sender.line(chain):
-        if wanted and " ".join(item.packet.goal.split()).casefold() == wanted:
+        if wanted and _undressed(item.packet.goal) == wanted:
             raise RefusedError(
                 f"the same goal was handed over at hop {item.hop} ({item.packet.identity.sender} > {item.receiver})",
                 "state the part that is handed over, or do the work and hand back",
                 "nothing_new",
             )
+
+
+_BULLET = re.compile(r"\A\s*(?:[-*•–—#>]+|\d{1,3}[.)])\s+")
+_QUOTES = re.compile("[\"'`´‘’‚“”„‹›«»「」『』*_]")
+_MEANT = "#%&@/\\"  # punctuation that may be part of the last word: C#, 50%
+
+
+def _undressed(goal: str) -> str:
+    """A goal without bullet, quotes, emphasis, case and closing punctuation; one of nothing else stays as it is."""
+    plain = unicodedata.normalize("NFC", unicodedata.normalize("NFC", goal).casefold())
+    while (bare := _BULLET.sub("", plain)) != plain:
+        plain = bare
+    plain = " ".join(_QUOTES.sub(" ", plain).split())
+    while plain and plain[-1] not in _MEANT and unicodedata.category(plain[-1])[0] in "PZ":
+        plain = plain[:-1]
+    return plain or " ".join(goal.split())
 
 
 def check_leg(chain: Chain, roster: Roster, last: Handover, receiver: Specialist, news: Sequence[str]) -> None:
@@ -151,8 +170,8 @@ def _filled(packet: HandoverPacket, name: str) -> bool:
         return bool(packet.authority.granted or packet.authority.denied)
     if not name.startswith("state.") and name in type(packet).model_fields:
         return bool(getattr(packet, name))
-    wanted = name.removeprefix("state.")
-    return any(item.field == wanted and item.status in ("answered", "declined", "volunteered") for item in packet.state)
+    wanted = name_key(name)
+    return any(name_key(item.field) == wanted and item.status in ("answered", "declined", "volunteered") for item in packet.state)
 
 
 def check_required(packet: HandoverPacket, receiver: Specialist) -> None:

@@ -17,6 +17,8 @@ from usr.plugins.software_orchestrator.helpers.packet import Authority
 _FRAME = " \t\r\n\"'`´“”‘’«»[](){}<>.,;:*"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,63}")
 MAX_TEXT_CHARS = 200_000
+_EMOJI = "[\u200d\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]+"
+_EMOJI_AROUND = re.compile(rf"\A{_EMOJI}|{_EMOJI}\Z")  # the marker before a title
 _YAML_HINT = "each entry is `profile:` and its fields indented below, see default_config.yaml"
 
 
@@ -62,11 +64,17 @@ class Roster(BaseModel):
     entries: tuple[Specialist, ...]
 
     def find(self, name: str) -> Specialist:
-        """The entry a sloppy spelling means. Raises RequestError (unknown_specialist) with the nearest names."""
+        """The entry that a sloppy spelling of its profile or title means.
+
+        Raises RequestError (unknown_specialist) with the nearest names.
+        """
         wanted = normal(name)
         for entry in self.entries:
             if normal(entry.profile) == wanted:
                 return entry
+        titled = [entry for entry in self.entries if wanted and normal(entry.title) == wanted]
+        if len(titled) == 1:
+            return titled[0]
         raise RequestError(
             f'unknown specialist profile "{_short(name)}"', self._suggestion(wanted), "unknown_specialist"
         )
@@ -93,8 +101,8 @@ class Roster(BaseModel):
 
 
 def normal(name: str) -> str:
-    """The comparable form of a profile name: no quotes, brackets or case; spaces and hyphens as underscores."""
-    return re.sub(r"[\s_\-]+", "_", name.strip(_FRAME).casefold()).strip("_")
+    """The comparable form of a profile name: no quotes, brackets, emoji or case; spaces and hyphens as underscores."""
+    return re.sub(r"[\s_\-]+", "_", _EMOJI_AROUND.sub("", name.strip(_FRAME)).strip(_FRAME).casefold()).strip("_")
 
 
 class _PlainLoader(yaml.SafeLoader):

@@ -88,5 +88,17 @@ def test_the_defaults_are_not_changed_by_reading_them():
     assert repr(DEFAULTS) == before
 
 
-def test_an_edge_to_an_entry_that_was_removed_is_named():
-    assert 'roster.hacker.can_handoff_to names "security_data_engineer"' in wrong({"roster": {"hacker": {}}})
+@pytest.mark.parametrize("roster", [{"hacker": {}}, {"hacker": None}, "hacker:\n  title: Red Team"])
+def test_an_edge_that_ships_to_an_entry_that_was_removed_goes_with_it(roster):
+    assert settings(DEFAULTS, {"roster": roster}).roster.find("hacker").can_handoff_to == ()
+
+
+def test_an_edge_that_ships_to_an_entry_that_is_kept_stays():
+    found = settings(DEFAULTS, {"roster": {"frontend_designer": {"requires": ["goal"]}, "quality_reviewer": {}}}).roster
+    assert found.find("frontend_designer").can_handoff_to == ("quality_reviewer",)
+    assert found.find("quality_reviewer").can_handoff_to == ("frontend_designer",)
+
+
+def test_an_edge_that_is_written_to_an_entry_that_was_removed_is_named():
+    error = wrong({"roster": {"hacker": {"can_handoff_to": ["security_data_engineer"]}}})
+    assert 'roster.hacker.can_handoff_to names "security_data_engineer"' in error

@@ -1,5 +1,6 @@
 """What travels: nothing that was said is dropped, a decline is a value, authority only narrows."""
 
+import time
 import types
 
 import pytest
@@ -118,6 +119,38 @@ def test_zero_and_no_are_values(value, is_blank):
     assert blank(value) is is_blank
 
 
+@pytest.mark.parametrize("spelling", ["VAT id", "Vat_Id", "vat-id", "vat_id_", " vat  ID ", "state.vat_id"])
+def test_a_decline_holds_for_every_spelling_of_the_field_and_the_first_one_stays(spelling):
+    fields, warnings, lifts = state_after({"vat_id": DECLINED}, {spelling: "DE123"})
+    assert [(name, item.field, item.status) for name, item in fields.items()] == [("vat_id", "vat_id", "declined")]
+    assert "vat_id stays declined" in warnings[0]
+    assert not lifts
+
+
+def test_an_answer_under_another_spelling_replaces_the_first_one_under_its_name():
+    fields, _, _ = state_after({"Budget-EUR": 100}, {"budget_eur": 200})
+    assert [(name, item.value) for name, item in fields.items()] == [("Budget-EUR", 200)]
+
+
+@pytest.mark.parametrize("lift", ["VAT-ID", "vat id", "vat_id"])
+def test_the_person_may_lift_a_decline_under_any_spelling(lift):
+    fields, _, lifts = state_after({"vat_id": DECLINED}, {"Vat Id": "DE123"}, evidence=Evidence(lifts=(lift,)))
+    assert (fields["vat_id"].value, lifts[0].field) == ("DE123", "vat_id")
+
+
+@pytest.mark.parametrize(("one", "other"), [("C++", "C#"), ("🚀", "🍸"), ("a_b", "ab"), ("价格", "价")])
+def test_fields_of_other_names_stay_apart(one, other):
+    fields, _, _ = state_after({one: 1}, {other: 2})
+    assert set(fields) == {one, other}
+
+
+def test_two_spellings_of_an_older_record_both_stay_and_the_decline_counts():
+    before = (StateField(field="VAT", value=1), StateField(field="vat", status="declined"))
+    fields, warnings, _ = merge_state(before, [{"field": "VAT", "value": 2}], owner="x", hop=3, evidence=nobody)
+    assert fields == before
+    assert "stays declined" in warnings[0]
+
+
 names = st.sampled_from(["a", "b", "c"])
 values = st.sampled_from(["", None, 0, "x", False, [], {"k": 1}])
 statuses = st.sampled_from(["answered", "volunteered", "declined", "skipped_not_triggered", "skipped_section_omitted"])
@@ -229,6 +262,36 @@ def test_a_rejected_decision_stays_rejected_when_it_is_repeated():
     assert shape(decisions) == [("d1", 1, "rejected")]
 
 
+B2, A1 = {"id": "x", "version": 2, "text": "B", "supersedes": "x"}, {"id": "x", "version": 1, "text": "A"}
+
+
+@pytest.mark.parametrize("hops", [([B2, A1],), ([B2], [A1]), ([A1], [B2]), ([A1, B2],), ([B2], [A1], [A1, B2])])
+def test_of_two_versions_the_higher_one_stands_whichever_comes_first(hops):
+    decisions, _ = decided(*hops)
+    assert [(item.version, item.text, item.status) for item in decisions] == [(1, "A", "superseded"), (2, "B", "active")]
+
+
+def test_three_versions_told_newest_first_stand_in_their_order():
+    decisions, _ = decided([{"id": "x", "version": n, "text": f"T{n}"} for n in (3, 2, 1)], ["Other"])
+    assert shape(decisions) == [("x", 1, "superseded"), ("x", 2, "superseded"), ("x", 3, "active"), ("d1", 1, "active")]
+
+
+def test_other_words_for_a_version_that_is_recorded_are_said_and_change_nothing():
+    decisions, warnings = decided([A1], [B2], [{**A1, "text": "C"}])
+    assert [(item.version, item.text) for item in decisions] == [(1, "A"), (2, "B")]
+    assert "x v1" in warnings[0]
+
+
+def test_twenty_thousand_decisions_and_questions_are_merged_in_seconds():
+    begun = time.process_time()
+    decisions, _ = merge_decisions((), [{"text": f"decision number {n}"} for n in range(20_000)], "x")
+    again, _ = merge_decisions(decisions, [{"text": f"decision number {n}"} for n in range(20_000)], "x")
+    questions = inherit.merge_questions((), [{"text": f"question {n}?"} for n in range(20_000)], ())
+    assert again == decisions
+    assert (len(decisions), len(questions), questions[-1].id) == (20_000, 20_000, "q20000")
+    assert time.process_time() - begun < 8
+
+
 def test_superseding_what_is_not_there_is_said():
     _, warnings = decided([{"text": "Use SQLite", "supersedes": "d9"}])
     assert "d9" in warnings[0]
@@ -296,17 +359,17 @@ def test_turns_that_the_summary_tells_travel_once():
         Turn(role="user", text="I want a quote form with three fields"),
         Turn(role="assistant", text="Fine."),
     )
-    kept, told = told_once(turns, "Start.\nuser: I want a quote form  with three fields\nok")
-    assert ([turn.text for turn in kept], told) == (["Fine."], 2)
+    kept, warnings = told_once(turns, "Start.\nuser: I want a quote form  with three fields\nok")
+    assert [turn.text for turn in kept] == ["Fine."]
+    assert warnings == ("2 of the recent turns stand word for word in the summary and travel once",)
 
 
 def test_the_same_turn_twice_in_a_row_travels_once():
     turn = Turn(role="user", text="hello")
-    assert told_once((turn, turn, Turn(role="assistant", text="hello"), turn), "")[0] == (
-        turn,
-        Turn(role="assistant", text="hello"),
-        turn,
-    )
+    kept, warnings = told_once((turn, turn, Turn(role="assistant", text="hello"), turn), "")
+    assert kept == (turn, Turn(role="assistant", text="hello"), turn)
+    assert len(warnings) == 1
+    assert "1 of the recent turns repeats the turn before it" in warnings[0]
 
 
 # authority

@@ -1,11 +1,15 @@
 """Secrets are masked at every sink, prose is not, and halves of characters never survive."""
 
+import base64
+import hashlib
+import re
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from usr.plugins.software_orchestrator.helpers.framing import without_blobs
 from usr.plugins.software_orchestrator.helpers.masking import clean, map_text, redact, safe, without_files
 
 A = "Ab3" * 14
@@ -25,6 +29,10 @@ SECRETS = {
     "stripe_key": f"sk_live_{A}",
     "jwt": JWT,
     "private_key": PEM,
+    "sendgrid_key": f"SG.{A[:22]}.{A}",
+    "pypi_token": f"pypi-AgEIcHlwaS5vcmc{A}",
+    "digitalocean_token": "dop_v1_" + "0a1b2c3d" * 8,
+    "google_token": f"ya29.a0{A}-{A}",
 }
 
 
@@ -64,6 +72,9 @@ def test_a_key_is_masked_wherever_it_stands(kind, secret, frame):
         ("x-api-key: 0123456789abcdef", "0123456789abcdef"),
         ("https://x.org/cb?access_token=abcdef123456&y=1", "abcdef123456"),
         ("private_key: 0123456789abcdef", "0123456789abcdef"),
+        ("AccountName=x;AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6==;End", "Eby8vdM02"),
+        ("SharedAccessKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6=", "Eby8vdM02"),
+        ("token: 12345678901234567a", "12345678901234567a"),
     ],
 )
 def test_a_credential_is_masked_and_what_stands_around_it_stays(text, secret):
@@ -95,10 +106,36 @@ def test_a_credential_is_masked_and_what_stands_around_it_stays(text, secret):
         "Zeit 12:30@Halle/3",
         "mail me: anna@example.org, 10:30@office",
         "Authorization: see section 12",
+        "token: 123456789012345678",
+        "the secret: 1234567890123456 of them",
+        "pypi-package-publishing-workflow-for-everybody, SG. and ya29.",
     ],
 )
 def test_hashes_and_ordinary_prose_stay(text):
     assert redact(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://{}@github.com/x",
+        "https://{}:x-oauth-basic@github.com/x",
+        "https://me:{}@github.com/x",
+        "https://a.{}:hunter2@h, password={}",
+        "Authorization: Bearer {}",
+        "Authorization: {}",
+        "api_key={}",
+        "bearer {}{}",
+    ],
+)
+@pytest.mark.parametrize("kind", ["github_token", "jwt", "openai_key"])
+def test_no_marker_stands_in_another(text, kind):
+    found = redact(text.replace("{}", SECRETS[kind]))
+    assert SECRETS[kind] not in found
+    assert "hunter2" not in found
+    assert not re.search(r"\[REDACTED[^\]]*\[REDACTED", found)
+    assert found.count("[REDACTED:") == len(re.findall(r"\[REDACTED:[a-z_]+\](?!\w*\])", found))
+    assert redact(found) == found
 
 
 def test_a_key_that_is_cut_off_hides_the_rest():
@@ -115,6 +152,7 @@ fragments = st.sampled_from(
         "://u:",
         "p@h",
         "[REDACTED:jwt]",
+        "https://",
         "sk-",
         "@",
         " ",
@@ -132,6 +170,7 @@ fragments = st.sampled_from(
 def test_masking_again_changes_nothing(text):
     once = redact(text)
     assert redact(once) == once
+    assert not re.search(r"\[REDACTED:[a-z_]*\[REDACTED", once)
 
 
 @pytest.mark.parametrize(
@@ -156,6 +195,12 @@ def test_masking_again_changes_nothing(text):
         "^",
         " ",
         "token=",
+        "SG.aaaaaaaaaaaaaaaaaaaaaaaa-",
+        "pypi-",
+        "ya29.",
+        "data:;base64,",
+        "data:;base64,AAAA\n",
+        "data:;base64," + "A" * 40 + "\n",
     ],
 )
 def test_half_a_megabyte_of_anything_is_masked_in_seconds(unit):
@@ -193,6 +238,65 @@ def test_no_half_of_a_character_survives(text):
 )
 def test_a_file_in_a_text_is_told_by_size_and_hash(text, told):
     assert without_files(f"![]({text})").startswith(f"![]({told}")
+
+
+PICTURE = bytes(range(256)) * 3 + b"end"
+CODE = base64.b64encode(PICTURE).decode()
+TOLD = f"[image/png, {len(PICTURE)} bytes, sha256 {hashlib.sha256(PICTURE).hexdigest()[:16]}]"
+
+
+def wrapped(code, columns, end="\n"):
+    return end.join(code[at : at + columns] for at in range(0, len(code), columns))
+
+
+@pytest.mark.parametrize("tell", [without_files, without_blobs])
+@pytest.mark.parametrize(
+    "uri",
+    [
+        f"data:image/png;base64,{CODE}",
+        f"DATA:IMAGE/PNG;BASE64,{CODE}",
+        f"Data:image/png;Base64,{CODE}",
+        f"data:image/png;base64, {CODE}",
+        f"data:image/png; base64,{CODE}",
+        "data:image/png;base64," + wrapped(CODE, 76),
+        "data:image/png;base64,\n" + wrapped(CODE, 76, "\r\n"),
+        wrapped("data:image/png;base64," + CODE, 76),
+        "data:image/png;base64," + wrapped(CODE, 64, "\n    "),
+        "data:image/png;base64," + wrapped(CODE, 76, " "),
+        "data:image/png;base64," + wrapped(CODE, 76, "\\n"),
+        "data:image/png;base64," + wrapped(CODE, 76, "\\r\\n"),
+        "data:image/png;base64," + wrapped(CODE, 76, "%0A"),
+        "data:image/png;base64," + CODE.replace("+", "%2B").replace("/", "%2f").replace("=", "%3D"),
+        "data:image/png;base64," + CODE.replace("/", "\\/"),
+        "data:image/png;base64," + CODE.replace("+", "-").replace("/", "_").rstrip("="),
+        f"data:image/png;charset=utf-8;base64,{CODE}",
+        "data:image/png," + "".join(f"%{byte:02X}" for byte in PICTURE),
+    ],
+)
+@pytest.mark.parametrize("frame", ["![]({}) end", '{{"url": "{}"}}', "see {}\nAnd then prose.", "a\n\n{}\n\nb", "{}"])
+def test_every_spelling_of_a_file_has_its_type_size_and_hash(tell, uri, frame):
+    assert tell(frame.format(uri)) == frame.format(TOLD)
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "Hello",
+        "Done\n",
+        "a_quite_long_identifier_of_the_next_line_of_prose = 1",
+        "0123456789abcdef" * 4,
+        "The next sentence, in words.",
+    ],
+)
+def test_the_line_below_a_file_is_not_part_of_it(prose):
+    assert without_files(f"data:image/png;base64,{CODE}\n{prose}") == f"{TOLD}\n{prose}"
+
+
+@pytest.mark.parametrize(
+    "text", ["data: " + "word " * 100, "The data:\n" + "a sentence of it. " * 30, "metadata:image/png;base64, " + "no " * 100]
+)
+def test_prose_about_data_stays(text):
+    assert without_files(text) == text
 
 
 def test_a_short_data_uri_and_the_word_data_stay():

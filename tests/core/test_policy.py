@@ -99,6 +99,38 @@ def test_a_visited_specialist_gets_the_run_again_only_with_news(settings):
     assert "quality_reviewer > implementation_engineer > quality_reviewer" in error.stops
 
 
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "Build the café hero.",
+        "build  the café hero!",
+        "- Build the café hero",
+        "1. **Build the café hero**",
+        '"Build the café hero"',
+        "„Build the “café” hero“",
+        "> Build the cafe\u0301 hero …",
+        "BUILD THE CAFÉ HERO",
+    ],
+)
+def test_the_same_goal_in_another_dress_is_the_same_goal(goal):
+    outer = handover(1, "solution_architect", now="accepted", goal="Build the café hero")
+    error = refused(policy.check_goal, Chain("c", handovers=(outer,)), Sender("solution_architect", outer), goal)
+    assert error.code == "nothing_new"
+
+
+@pytest.mark.parametrize(
+    ("whole", "part"), [("Learn C", "Learn C#"), ("Reach 50", "Reach 50%"), ("...", "!"), ("Build it", ""), ("", "")]
+)
+def test_another_goal_passes(whole, part):
+    outer = handover(1, "solution_architect", now="accepted", goal=whole)
+    policy.check_goal(Chain("c", handovers=(outer,)), Sender("solution_architect", outer), part)
+
+
+def test_a_required_field_is_found_under_another_spelling():
+    packet = handover(1, "x", state=[{"field": "VAT id", "value": 1}]).packet
+    assert policy.missing_fields(packet, ("state.vat_id", "vat-id")) == ()
+
+
 def test_after_a_resume_the_visited_specialists_are_forgotten(settings):
     review = handover(1, "quality_reviewer")
     fix = handover(2, "implementation_engineer", continues=review.id)

@@ -86,5 +86,28 @@ def test_the_nearest_name_is_offered_and_never_taken(name, nearest):
     assert (f"did you mean {nearest}" in str(caught.value)) is (nearest is not None)
 
 
+@pytest.mark.parametrize("name", ["🖌️ Frontend Designer", "Frontend Designer 🖌️", "[🖌️ frontend designer]", "🖌 frontend_designer"])
+def test_the_name_a_person_reads_is_the_profile(name):
+    assert build({"frontend_designer": {"marker": "🖌️"}}).find(name).profile == "frontend_designer"
+
+
+@pytest.mark.parametrize("name", ["🐞 Test and Debug Engineer", "test and debug engineer", "[test-and-debug-engineer]"])
+def test_a_title_is_the_profile_that_bears_it(name):
+    roster = build({"tester": {"title": "Test and Debug Engineer", "marker": "🐞"}, "other": {}})
+    assert roster.find(name).profile == "tester"
+
+
+def test_a_profile_name_counts_before_a_title_and_a_title_of_two_is_nobody():
+    roster = build({"a": {"title": "B"}, "b": {}, "c": {"title": "X"}, "d": {"title": "x"}})
+    assert roster.find("b").profile == "b"
+    with pytest.raises(RequestError):
+        roster.find("x")
+
+
+def test_a_marker_alone_is_nobody():
+    with pytest.raises(RequestError):
+        build({"frontend_designer": {"marker": "🖌️"}}).find("🖌️")
+
+
 def test_a_profile_with_hyphens_is_reached_and_keeps_its_name():
     assert build({"my-agent": {}}).find("My Agent").profile == "my-agent"

@@ -8,7 +8,13 @@ import pytest
 
 from usr.plugins.software_orchestrator.helpers.errors import RequestError
 from usr.plugins.software_orchestrator.helpers.extract import extract, sentences
-from usr.plugins.software_orchestrator.helpers.transcript import Transcript, decode_agent, from_chat, from_history, recent_turns
+from usr.plugins.software_orchestrator.helpers.transcript import (
+    Transcript,
+    decode_agent,
+    from_chat,
+    from_history,
+    recent_turns,
+)
 
 CHATS = Path(__file__).resolve().parents[1] / "data" / "chats"
 
@@ -147,8 +153,18 @@ def test_rejected_ways_and_acceptance_are_found_in_the_orders_chat() -> None:
     found = extract(from_chat(chat("orders-bugfix")))
 
     assert found.decisions == ("Do not touch the billing service.",)
-    assert found.rejected == ("Rejected: a unique index on (customer, ts), because two real orders can share a second.",)
-    assert found.acceptance == ("Acceptance: 8 writers, 10 000 orders, no duplicates, no lost order.",)
+    assert found.rejected == ("a unique index on (customer, ts), because two real orders can share a second.",)
+    assert found.acceptance == ("8 writers, 10 000 orders, no duplicates, no lost order.",)
+
+
+def test_the_label_of_a_sentence_is_not_told_again_under_its_heading() -> None:
+    words = (
+        "**Acceptance criteria:** opens in a second.\nDone when: all tests pass.\nAcceptance:\n验收标准：八个写入者。",
+        "Rejected: Flash. We ruled out Java.",
+    )
+    found = extract(Transcript(({"ai": False, "content": {"user_message": words[0]}}, said(words[1]))))
+    assert found.acceptance == ("opens in a second.", "all tests pass.", "八个写入者。")
+    assert found.rejected == ("Flash.", "We ruled out Java.")
 
 
 @pytest.mark.parametrize(
