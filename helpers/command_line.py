@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from usr.plugins.software_orchestrator.helpers import (
-    audit,
     audit_report,
     config,
     delivery,
@@ -32,6 +31,7 @@ from usr.plugins.software_orchestrator.helpers import (
 from usr.plugins.software_orchestrator.helpers import (
     metrics as measuring,
 )
+from usr.plugins.software_orchestrator.helpers.audit import stories
 from usr.plugins.software_orchestrator.helpers.chain import Chain, Handover
 from usr.plugins.software_orchestrator.helpers.chain_book import chain_holding
 from usr.plugins.software_orchestrator.helpers.chat_file import load_chat
@@ -402,7 +402,7 @@ def recorded(folder: HandoverFolder, identifier: str, ports: Ports) -> tuple[Han
     found = chain.find(identifier) if chain else None
     if chain and found:
         return found, chain, True
-    for told in audit.stories(folder, ports.key()):
+    for told in stories(folder, ports.key()):
         if not told.own and (other := told.chain.find(identifier)):
             return other, told.chain, False
     raise RefusedError(
