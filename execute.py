@@ -1,5 +1,6 @@
 """The command line of Software Orchestrator; without arguments a read-only check-up of the installation."""
 
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -21,7 +22,14 @@ def make_importable(root: Path = ROOT) -> None:
         parent = module
 
 
+def in_utf8() -> None:
+    """Start again in Python's UTF-8 mode where the locale would have arguments and file names in another encoding."""
+    if os.name == "posix" and sys.getfilesystemencoding().lower() != "utf-8" and not sys.flags.utf8_mode:
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
+
+
 def main() -> int:
+    in_utf8()
     make_importable()
     try:
         from usr.plugins.software_orchestrator.helpers import command_line

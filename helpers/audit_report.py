@@ -7,6 +7,8 @@ Raises HandoverError for a folder, chain or date that is none. Text from the rec
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -42,13 +44,15 @@ def audit_text(
     if as_json:
         return _stream(write, "chains", found, lambda item: bool(item["error"]))
     summaries = list(found) if console else found
+    several = len(folders) > 1
     if console:
-        _table(console, ("Chain", "State", "Hops", "Verdicts", "Tokens", "Time", "Also"), map(_chain_cells, summaries))
+        _table(console, _CHAIN_TITLES, [(_project_name(item) if several else "", *_chain_cells(item)) for item in summaries], keep=2)
     code = count = 0
     for summary in summaries:
         code, count = max(code, int(bool(summary["error"]))), count + 1
         if not console:
-            write("  ".join(filter(None, _chain_cells(summary, len(folders) > 1))))
+            project = f"{_project_name(summary)}/" if several else ""
+            write(project + "  ".join(filter(None, _chain_cells(summary))) if summary["chain"] else _no_chain_line(summary, project))
     write(f"{_counted(count, 'chain')} in {_counted(len(folders), 'project')}" + (f" since {since}" if since else ""))
     return code
 
@@ -80,8 +84,19 @@ def since_time(since: str) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def _chain_cells(item: Json, with_project: bool = False) -> tuple[str, ...]:
-    name = f"{Path(item['project']).name}/{item['chain']}" if with_project else item["chain"]
+_CHAIN_TITLES = ("Project", "Chain", "State", "Hops", "Handovers", "Tokens", "Time", "Also")
+
+
+def _project_name(item: Json) -> str:
+    return one_line(Path(item["project"]).name)
+
+
+def _no_chain_line(item: Json, project: str) -> str:
+    """A folder whose ledgers cannot be listed."""
+    return "  ".join(filter(None, (project, *_chain_cells(item))))
+
+
+def _chain_cells(item: Json) -> tuple[str, ...]:
     state = f"{item['state']} ({item['holder']})" if item["holder"] else item["state"]
     beside = (
         *(f"{label} {item[name]:,}" for name, label in _BESIDE if item[name]),
@@ -89,11 +104,12 @@ def _chain_cells(item: Json, with_project: bool = False) -> tuple[str, ...]:
         *((item["error"],) if item["error"] else ()),
     )
     asked, delivered = item["tokens"]["asked"], item["tokens"]["delivered"]
+    superseded = item["verdicts"].get("superseded", 0)
     return (
-        name,
+        one_line(item["chain"]),
         one_line(state),
-        _counted(item["hops"], "hop"),
-        ", ".join(f"{state} {count}" for state, count in item["verdicts"].items()),
+        _counted(item["hops"] - superseded, "hop") + (f" + {superseded:,} superseded" if superseded else ""),
+        ", ".join(f"{state} {count:,}" for state, count in item["verdicts"].items() if state != "superseded"),
         f"{delivered:,} of {asked:,} tokens",
         duration(item["seconds"]),
         one_line(", ".join(beside)),
@@ -110,7 +126,7 @@ _BESIDE = (
 
 
 def _one_chain(folders: Sequence[HandoverFolder], chain: str, key: bytes, write: Write, as_json: bool) -> int:
-    found = next((folder for folder in folders if folder.ledger_path(chain).exists()), None)
+    found = next((folder for folder in folders if _holds(folder, chain)), None)
     if found is None:
         raise RecordError(
             f"no chain {one_line(chain, 120)} is recorded here", "see the list: execute.py audit DIR", "unknown_reference"
@@ -128,12 +144,23 @@ def _one_chain(folders: Sequence[HandoverFolder], chain: str, key: bytes, write:
     return int(bool(told.error))
 
 
+def _holds(folder: HandoverFolder, chain: str) -> bool:
+    try:
+        return folder.ledger_path(chain).exists()
+    except RecordError:  # no chain can have this name
+        return False
+
+
 def timeline_lines(picture: Json) -> Iterator[str]:
     """A line for every arrow and mark, in the order of the ledger."""
     arrows = [(a["order"], a["time"], f"{a['from']} → {a['to']}  hop {a['hop']}  {_arrow_words(a)}") for a in picture["arrows"]]
-    marks = [(m["order"], m["time"], f"{m['agent']}  {m['kind'].replace('_', ' ')}  {m['text']}") for m in picture["marks"]]
+    marks = [(m["order"], m["time"], f"{m['agent']}  {_mark_words(m)}") for m in picture["marks"]]
     for _, time, line in sorted([*arrows, *marks]):
         yield one_line(f"{time[:10]} {time[11:19]}  {line}")
+
+
+def _mark_words(mark: Json) -> str:
+    return "  ".join(filter(None, (mark["kind"].replace("_", " "), mark["handover"], mark["text"])))
 
 
 def _arrow_words(arrow: Json) -> str:
@@ -146,6 +173,7 @@ def _handover_line(item: Json) -> str:
     spent = (("queue", item["queue_s"]), ("work", item["work_s"]))
     words = [
         f"hop {item['hop']}",
+        item["handover"],
         item["receiver"],
         item["state"],
         *(f"{name} {duration(s)}" for name, s in spent if s is not None),
@@ -180,7 +208,10 @@ def verify_text(directory: Path, key: bytes, write: Write, *, as_json: bool = Fa
             return int(totals.faults > 0)
         for result in totals.of(results):
             for finding in result.findings:
-                write(_finding_line(result, finding, several))
+                if finding.kind != "other":
+                    write(_finding_line(result, finding, several))
+    if totals.others:
+        write(totals.others_line())
     write(totals.line())
     return int(totals.faults > 0)
 
@@ -190,6 +221,7 @@ class _Totals:
 
     def __init__(self) -> None:
         self.files = self.entries = self.events = self.bytes = self.faults = self.notes = 0
+        self.others: Counter[str] = Counter()
 
     def of(self, results: Iterable[Result]) -> Iterator[Result]:
         for result in results:
@@ -200,10 +232,23 @@ class _Totals:
             self.bytes += result.bytes
             self.faults += faults
             self.notes += len(result.findings) - faults
+            for finding in result.findings:
+                if finding.kind == "other" and (match := _HOW_MANY.match(finding.detail)):
+                    self.others["entries" if match[2] == "entr" else "events"] += int(match[1].replace(",", ""))
+                    self.others["files"] += 1
             yield result
 
     def to_json(self) -> Json:
-        return {"checked": dict(self.__dict__)}
+        """{checked: {files, entries, events, bytes, faults, notes, others: {entries, events, files}}}"""
+        return {"checked": {**self.__dict__, "others": {name: self.others[name] for name in ("entries", "events", "files")}}}
+
+    def others_line(self) -> str:
+        """One note for all that other installations wrote: whole, but who wrote it cannot be told here."""
+        return (
+            f"note other: {_counted(self.others['entries'], 'entry', 'entries')} and {_counted(self.others['events'], 'event')}"
+            f" in {_counted(self.others['files'], 'file')} were written by another installation: each was checked against its"
+            " own hash, that they are genuine can only be verified there"
+        )
 
     def line(self) -> str:
         return (
@@ -211,6 +256,10 @@ class _Totals:
             f" in {_counted(self.files, 'file')}, {self.bytes:,} bytes:"
             f" {_counted(self.faults, 'fault')}, {_counted(self.notes, 'note')}"
         )
+
+
+# How a finding of another installation's records begins.
+_HOW_MANY = re.compile(r"([\d,]+) (entr|event)")
 
 
 def _finding_line(result: Result, finding: Finding, several: bool) -> str:
@@ -244,18 +293,27 @@ def metrics_text(directory: Path, key: bytes, sla: Sla, write: Write, *, as_json
     found = measuring.of_stories((told for folder in folders for told in _stories(folder, key)), sla)
     if as_json:
         write(json.dumps(found.to_json(), ensure_ascii=False, indent=2))
-    elif console:
-        _table(console, ("Measure", "Value", "More"), map(_measure_cells, found.measures))
     else:
-        for measure in found.measures:
-            write("  ".join(filter(None, _measure_cells(measure))))
-    if not as_json:
+        counted = [_measure_cells(measure) for measure in found.measures if measure.n]
+        if console:
+            _table(console, ("Measure", "Value", "More"), counted)
+        else:
+            for label, value, more in counted:
+                write("  ".join(filter(None, (f"{label}:", value, more))))
+        if empty := [_empty_words(measure) for measure in found.measures if not measure.n]:
+            write(f"Nothing to count yet (n = 0): {'; '.join(empty)}")
         write(_metrics_line(found))
     return int(found.unreadable > 0)
 
 
 def _measure_cells(measure: Measure) -> tuple[str, str, str]:
-    return f"{measure.label}:", value_text(measure), one_line("; ".join(_details(measure.detail)))
+    return measure.label, value_text(measure), one_line("; ".join(_details(measure.detail)))
+
+
+def _empty_words(measure: Measure) -> str:
+    """Of a measure without a number: its name, and what it tells beside limits."""
+    beside = one_line(", ".join(_details({name: value for name, value in measure.detail.items() if name != "limit_s"})))
+    return measure.label + (f" ({beside})" if beside else "")
 
 
 def value_text(measure: Measure) -> str:
@@ -270,7 +328,9 @@ def value_text(measure: Measure) -> str:
 def _details(detail: Json) -> Iterator[str]:
     for name, value in detail.items():
         label = name.replace("_", " ")
-        if name.endswith("_s"):
+        if name == "by_hops":
+            yield ", ".join(f"{_counted(count, 'chain')} of {_counted(int(hops), 'hop')}" for hops, count in value.items())
+        elif name.endswith("_s"):
             if value is not None:
                 yield f"{label.removesuffix(' s')} {duration(value)}"
         elif isinstance(value, dict):
@@ -295,14 +355,32 @@ def _counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def _table(console: Console, titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+_LEAST_LAST = 24  # characters that the last column may be wrapped to
+
+
+def _table(console: Console, titles: Sequence[str], rows: Sequence[Sequence[str]], keep: int = 1) -> None:
+    """Columns that hold something; where they are too wide for the terminal each row becomes a few lines.
+
+    Nothing but the last column is wrapped, so that no id is broken. `keep` cells stand on a row's first line.
+    """
+    from rich.cells import cell_len
+    from rich.padding import Padding
     from rich.table import Column, Table
     from rich.text import Text
 
-    table = Table(*(Column(title, overflow="fold") for title in titles))
+    used = [at for at in range(len(titles)) if any(row[at] for row in rows)]
+    if not used:
+        return
+    widths = [max(cell_len(cell) for cell in (titles[at], *(row[at] for row in rows))) for at in used]
+    if sum(widths[:-1]) + min(widths[-1], _LEAST_LAST) + 3 * len(used) + 1 <= console.width:
+        table = Table(*(Column(titles[at], no_wrap=at != used[-1], overflow="fold") for at in used))
+        for row in rows:
+            table.add_row(*(Text(row[at]) for at in used))
+        console.print(table)
+        return
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    console.print(table)
+        console.print(Text("/".join(filter(None, row[:keep])), style="bold"), no_wrap=True, overflow="ignore", crop=False)
+        console.print(Padding(Text("  ".join(filter(None, row[keep:]))), (0, 0, 0, 2)))
 
 
 def _stream(

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from usr.plugins.software_orchestrator.helpers.errors import RequestError
+from usr.plugins.software_orchestrator.helpers.given_file import json_of, text_in
 from usr.plugins.software_orchestrator.helpers.transcript import not_a_chat
 
 
 def load_chat(path: Path) -> dict[str, Any]:
     """The chat in a chat.json. Raises RequestError (bad_value) when it cannot be read, is cut off or is no chat."""
+    text = text_in(str(path), "the chat file", "give the path of a chat.json")
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise RequestError(f"the chat file {path} cannot be read: {error.strerror}", "give the path of a chat.json") from error
+        found = json_of(text)
     except ValueError as error:
         raise not_a_chat(f"{path.name} is not whole JSON ({error})") from error
     if not isinstance(found, dict):

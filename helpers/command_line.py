@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import os
 import platform
+import re
+import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -27,14 +31,20 @@ from usr.plugins.software_orchestrator.helpers import (
 from usr.plugins.software_orchestrator.helpers import (
     metrics as measuring,
 )
+from usr.plugins.software_orchestrator.helpers.audit import stories
+from usr.plugins.software_orchestrator.helpers.chain import Chain, Handover
 from usr.plugins.software_orchestrator.helpers.chain_book import chain_holding
 from usr.plugins.software_orchestrator.helpers.chat_file import load_chat
 from usr.plugins.software_orchestrator.helpers.config import Settings
 from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RefusedError, RequestError
 from usr.plugins.software_orchestrator.helpers.extract import Extract, extract
+from usr.plugins.software_orchestrator.helpers.given_file import json_of, settings_in, text_in
 from usr.plugins.software_orchestrator.helpers.handover_protocol import Prepared
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
-from usr.plugins.software_orchestrator.helpers.ports import COMMAND_LINE, ORCHESTRATOR, Caller, local_ports
+from usr.plugins.software_orchestrator.helpers.ports import COMMAND_LINE, ORCHESTRATOR, Caller, Ports, local_ports
+from usr.plugins.software_orchestrator.helpers.render import one_line
+from usr.plugins.software_orchestrator.helpers.roster import normal
+from usr.plugins.software_orchestrator.helpers.terminal import OutputError, complain, is_terminal, say, speak_utf8
 from usr.plugins.software_orchestrator.helpers.transcript import Transcript, from_chat, recent_turns
 
 EPILOG = """exit codes: 0 good, 1 refused, faulty or a bad value, 2 unknown option
@@ -44,19 +54,49 @@ DEMO_CHAT = resources.ROOT / "tests" / "data" / "chats" / "landing-page.json"
 
 def main(argv: Sequence[str]) -> int:
     """Run one command; prints, and returns the exit code."""
+    speak_utf8()
+    options = argparse.Namespace()
     try:
         options = parser().parse_args(argv)
         command: Callable[[argparse.Namespace], int] = options.command
         return command(options)
     except HandoverError as error:
-        print(error, file=sys.stderr)
-        return 1
+        complain(_with_options(str(error), options))
     except BrokenPipeError:
-        sys.stderr.close()
-        return 1
+        pass  # the reader has seen enough
+    except OSError as error:
+        complain(f"ERROR: {error.strerror or error}{f': {error.filename}' if error.filename else ''}")
     except KeyboardInterrupt:
-        print("ERROR: interrupted", file=sys.stderr)
-        return 1
+        complain("ERROR: interrupted")
+    return 1
+
+
+# The tool's names of arguments that have another name here.
+_OPTION = {
+    "specialist_profile": "--to",
+    "topic": "--topic",
+    "project_root": "--project",
+    "next_action": "--next-action",
+    "return_condition": "--return-condition",
+    "handover_reason": "--reason",
+    "user_state": "--user-state",
+    "acceptance_criteria": "--acceptance",
+    "include_recent_turns": "--turns",
+    "max_context_tokens": "--max-tokens",
+    "max_tokens": "--max-tokens",
+    "overflow": "--overflow",
+    "turns": "--turns",
+    "query": "--query",
+    "part": "--part",
+}
+
+
+def _with_options(text: str, options: argparse.Namespace) -> str:
+    """The error with the option beside the argument's name, where options are what was typed."""
+    if not getattr(options, "chat", None):
+        return text
+    names = "|".join(_OPTION)
+    return re.sub(rf"(?<![\w-])({names}) (?=is required|must|has to|counts|\d)", lambda m: f"{m[1]} ({_OPTION[m[1]]}) ", text)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -67,6 +107,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.set_defaults(command=check_up, settings=None)
+    top.add_argument("--version", action="version", version=f"Software Orchestrator {version()}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
     _handover_options(_command(commands, "handover", handover, "prepare a handover from a saved chat, or from the tool's arguments"))
     shown = _command(commands, "show", show, "show one handover: who, what, its state and its way back")
@@ -116,8 +157,8 @@ def _handover_options(command: argparse.ArgumentParser) -> None:
     source = command.add_argument_group("where it comes from (one of --args, --chat)")
     source.add_argument("--args", metavar="FILE", help="the tool's arguments as JSON, - for standard input")
     source.add_argument("--chat", metavar="FILE", help="a chat.json saved by Agent Zero; never written")
-    what = command.add_argument_group("what is handed over (with --chat)")
-    what.add_argument("--project", metavar="DIR", help="the project's folder, where the record is kept")
+    source.add_argument("--project", metavar="DIR", help="the project's folder, where the record is kept")
+    what = command.add_argument_group("what is handed over (with --chat; with --args the arguments say it)")
     what.add_argument("--to", metavar="PROFILE", help="the specialist")
     what.add_argument("--topic", help="short name of the piece of work")
     what.add_argument("--goal", help="default: the chat's first request")
@@ -126,8 +167,8 @@ def _handover_options(command: argparse.ArgumentParser) -> None:
     what.add_argument("--return-condition", help="when it hands back")
     what.add_argument("--reason", help="why it is handed over")
     what.add_argument("--user-state", help="how the person is")
-    what.add_argument("--decision", action="append", metavar="TEXT", help="default: those the chat states; repeat for more")
-    what.add_argument("--acceptance", action="append", metavar="TEXT", help="acceptance criterion; repeat for more")
+    what.add_argument("--decision", action="append", metavar="TEXT", help="replaces the decisions that the chat states; repeat for more")
+    what.add_argument("--acceptance", action="append", metavar="TEXT", help="acceptance criterion, replaces those that the chat states; repeat for more")
     what.add_argument("--artifact", action="append", metavar="PATH", help="a file it needs; repeat for more")
     what.add_argument("--state", action="append", metavar="FIELD=VALUE", help="a carried field; repeat for more")
     what.add_argument("--turns", metavar="N", help="how many of the newest turns travel")
@@ -139,24 +180,124 @@ def _handover_options(command: argparse.ArgumentParser) -> None:
     how = command.add_argument_group("how")
     how.add_argument("--dry-run", action="store_true", help="check and show, write nothing")
     how.add_argument("--resume", action="store_true", help="lift the stop of a stopped chain")
-    how.add_argument("--lift", action="append", default=[], metavar="FIELD", help="the person takes back a decline of this field")
+    how.add_argument("--lift", action="append", default=[], metavar="FIELD", help="the person takes back a decline of this field; its new value comes with --state (in the arguments with --args)")
 
 
 # handover
 
 
 def handover(options: argparse.Namespace) -> int:
-    settings = load_settings(options.settings)
-    if bool(options.args) == bool(options.chat):
+    settings, ports = load_settings(options.settings), local_ports()
+    caller, args = call_of(options)
+    if options.dry_run:
+        say(handover_result.message(told(handover_protocol.preview(args, caller, settings, ports), caller), dry_run=True))
+        return 0
+    if caller.lifts:
+        check_lifts(args, caller, settings, ports)
+    prepared = told(handover_protocol.prepare(args, caller, settings, ports), caller)
+    identifier = prepared.packet.identity.handover_id
+    try:
+        say(handover_result.message(prepared))
+    except OutputError as error:
+        raise OutputError(error.message, f"{identifier} is recorded all the same: {_show_line(identifier, caller, prepared)}") from error
+    if is_terminal(sys.stderr):
+        for line in _next_lines(identifier, prepared):
+            complain(line)
+    return 0
+
+
+def call_of(options: argparse.Namespace) -> tuple[Caller, Mapping[str, Any]]:
+    """Who hands over and with which arguments. Raises RequestError for options that do not go together."""
+    if options.args is not None and options.chat is not None:
+        raise RequestError("--args and --chat are both given", "give one of them; see execute.py handover -h")
+    if not (options.args or options.chat):
         raise RequestError("one of --args and --chat is required", "see execute.py handover -h", "missing")
     if options.args:
-        caller, args = called_from(options, None), arguments_in(options.args)
-    else:
-        chat = load_chat(Path(options.chat))
-        caller, args = called_from(options, chat), arguments_from(options, from_chat(chat))
-    run = handover_protocol.preview if options.dry_run else handover_protocol.prepare
-    print(handover_result.message(run(args, caller, settings, local_ports())))
-    return 0
+        beside = [option for option, name in _WITH_CHAT.items() if getattr(options, name) is not None]
+        if beside:
+            raise RequestError(f"{', '.join(beside)}: only with --chat", "with --args the arguments in the file say it")
+        args = arguments_in(options.args)
+        root = project_of(options)
+        if root and args.get("project_root") and not _same_folder(str(args["project_root"]), root):
+            raise RequestError("--project and project_root of the arguments name two folders", "leave one of them out")
+        return called_from(options, None), args
+    chat = load_chat(Path(options.chat))
+    return called_from(options, chat), arguments_from(options, from_chat(chat))
+
+
+_WITH_CHAT = {
+    f"--{name.replace('_', '-')}": name
+    for name in (
+        "to", "topic", "goal", "summary", "next_action", "return_condition", "reason", "user_state", "decision", "acceptance",
+        "artifact", "state", "turns", "max_tokens", "overflow",
+    )
+}  # fmt: skip
+
+
+def project_of(options: argparse.Namespace) -> str:
+    """The absolute path in --project, "" when it is not given. Raises RequestError when it is empty."""
+    return "" if options.project is None else str(folder_named(options.project, "project_root (--project)").resolve())
+
+
+def folder_named(given: str, name: str) -> Path:
+    """A folder as given on the command line. Raises RequestError for "": it would be the current one."""
+    if not given.strip():
+        raise RequestError(f"{name} is empty", "name a folder; . is the current one", "missing")
+    if "\0" in given:
+        raise RequestError(f"{name} holds a NUL character", "name a folder", "path_unsafe")
+    return Path(given)
+
+
+def _same_folder(one: str, other: str) -> bool:
+    return Path(one).resolve() == Path(other).resolve() if "\0" not in one else False
+
+
+def told(prepared: Prepared, caller: Caller) -> Prepared:
+    """With what only a person at the command line has to know."""
+    request, state = prepared.plan.request, prepared.packet.state
+    given = {str(item.get("field")) for item in request.state if item.get("status", "answered") not in ("declined", "")}
+    warnings = [
+        f"to lift the decline of {item.field} here: --lift {item.field} with its new value"
+        for item in state
+        if item.status == "declined" and item.field in given
+    ]
+    warnings += ["start: nothing is started at the command line; the handover is prepared"] if request.start else []
+    return replace(prepared, plan=replace(prepared.plan, warnings=(*prepared.plan.warnings, *warnings))) if warnings else prepared
+
+
+def check_lifts(args: Mapping[str, Any], caller: Caller, settings: Settings, ports: Ports) -> None:
+    """Raises RequestError for a --lift that would lift nothing; what else is wrong is said by the call itself."""
+    try:
+        planned = handover_protocol.preview(args, caller, settings, ports)
+    except HandoverError:
+        return  # said, and recorded, by `prepare`
+    if planned.repeated:
+        return
+    declined = {item.field for item in planned.packet.state if item.status == "declined"}
+    lifted = {normal(item.field) for item in planned.plan.built.lifts}
+    for field in caller.lifts:
+        name = one_line(field, 60)
+        if normal(field) in lifted:
+            continue
+        if normal(field) in map(normal, declined):
+            raise RequestError(f"--lift {name}: its new value is missing", f"with --chat: --state {name}=VALUE; with --args: state")
+        raise RequestError(f"--lift {name}: nobody declined it", f"declined here: {', '.join(sorted(declined)) or 'nothing'}")
+
+
+def _next_lines(identifier: str, prepared: Prepared) -> Iterator[str]:
+    root = str(prepared.briefing.path.parents[2])
+    yield f"show it:  {_command_line('show', identifier, '--project', root)}"
+    yield f"verify:   {_command_line('verify', root)}"
+    yield f"close it: {_command_line('close', identifier, '--project', root, '--reason', 'WHY')}"
+
+
+def _show_line(identifier: str, caller: Caller, prepared: Prepared) -> str:
+    return _command_line("show", identifier, "--project", str(prepared.briefing.path.parents[2]))
+
+
+def _command_line(*words: str) -> str:
+    """A command as a person types it from the repository."""
+    return shlex.join([_python(), "execute.py", *words])
 
 
 def called_from(options: argparse.Namespace, chat: Mapping[str, Any] | None) -> Caller:
@@ -167,7 +308,7 @@ def called_from(options: argparse.Namespace, chat: Mapping[str, Any] | None) -> 
         chat_id=str(chat.get("id") or COMMAND_LINE) if chat else COMMAND_LINE,
         sender=options.sender or ORCHESTRATOR,
         inside=options.parent or "",
-        project_root=str(Path(options.project).resolve()) if options.project else "",
+        project_root=project_of(options),
         person_count=len(said),
         person_messages=said,
         turns=lambda count: recent_turns(transcript, count),
@@ -178,11 +319,12 @@ def called_from(options: argparse.Namespace, chat: Mapping[str, Any] | None) -> 
 
 def arguments_in(file: str) -> Mapping[str, Any]:
     """The JSON object in a file, or in standard input for "-"."""
+    hint = "give one JSON object with the tool's arguments"
+    text = text_in(file, "the arguments", hint)
     try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-        found = json.loads(text)
-    except (OSError, ValueError) as error:
-        raise RequestError(f"the arguments cannot be read: {error}", "give one JSON object with the tool's arguments") from error
+        found = json_of(text)
+    except ValueError as error:
+        raise RequestError(f"the arguments cannot be read: {error}", hint) from error
     if isinstance(found, dict) and isinstance(found.get("tool_args"), dict):
         found = found["tool_args"]
     if not isinstance(found, dict):
@@ -196,7 +338,7 @@ def arguments_from(options: argparse.Namespace, transcript: Transcript) -> dict[
     given = {
         "specialist_profile": options.to,
         "topic": options.topic,
-        "project_root": str(Path(options.project).resolve()) if options.project else None,
+        "project_root": project_of(options),
         "goal": options.goal or found.first_request,
         "summary": options.summary,
         "next_action": options.next_action,
@@ -207,7 +349,7 @@ def arguments_from(options: argparse.Namespace, transcript: Transcript) -> dict[
         "rejected_paths": [{"what": words} for words in found.rejected],
         "acceptance_criteria": options.acceptance or list(found.acceptance),
         "artifacts": options.artifact,
-        "state": {**_declined(found), **_pairs(options.state)},
+        "state": {**_declined(found, options.lift), **_pairs(options.state)},
         "include_recent_turns": options.turns,
         "max_context_tokens": options.max_tokens,
         "overflow": options.overflow,
@@ -219,8 +361,13 @@ def _stated(found: Extract) -> list[dict[str, str]]:
     return [{"text": words, "owner": "chat"} for words in found.decisions]
 
 
-def _declined(found: Extract) -> dict[str, Any]:
-    return {item.field: {"status": "declined", "verbatim": item.verbatim, "owner": "person"} for item in found.declines}
+def _declined(found: Extract, lifted: Sequence[str]) -> dict[str, Any]:
+    """What the chat declines; not again what the person takes back just now."""
+    return {
+        item.field: {"status": "declined", "verbatim": item.verbatim, "owner": "person"}
+        for item in found.declines
+        if normal(item.field) not in map(normal, lifted)
+    }
 
 
 def _pairs(given: Sequence[str] | None) -> dict[str, str]:
@@ -236,27 +383,52 @@ def _pairs(given: Sequence[str] | None) -> dict[str, str]:
 
 def show(options: argparse.Namespace) -> int:
     ports, settings = local_ports(), load_settings(options.settings)
-    folder = HandoverFolder.open(str(Path(options.project).resolve()))
-    chain = chain_holding(folder, options.id, ports)
-    found = chain.find(options.id) if chain else None
-    if chain is None or found is None:
-        raise RefusedError(f"no handover {options.id[:60]} is recorded in {folder.path}", "see the ids in the briefings", "unknown_reference")
+    folder = HandoverFolder.open(project_of(options))
+    found, chain, own = recorded(folder, options.id, ports)
+    if not own:
+        complain(f"NOTE: {found.id} was recorded by another installation; it is shown and nothing of it is trusted or used here")
     if options.packet:
-        print(json.dumps(found.packet.to_json(), ensure_ascii=False, indent=2))
+        say(json.dumps(found.packet.to_json(), ensure_ascii=False, indent=2))
     elif options.text:
-        print(delivery.package_of(found, chain, folder, settings, ports).text, end="")
+        say(delivery.package_of(found, chain, folder, settings, ports).text, end="")
     else:
-        print(reply_protocol.story_of(found, chain, folder, settings, ports))
+        say(reply_protocol.story_of(found, chain, folder, settings, ports))
     return 0
+
+
+def recorded(folder: HandoverFolder, identifier: str, ports: Ports) -> tuple[Handover, Chain, bool]:
+    """A handover and its chain; False when another installation recorded it. Raises RefusedError when nobody did."""
+    chain = chain_holding(folder, identifier, ports)
+    found = chain.find(identifier) if chain else None
+    if chain and found:
+        return found, chain, True
+    for told in stories(folder, ports.key()):
+        if not told.own and (other := told.chain.find(identifier)):
+            return other, told.chain, False
+    raise RefusedError(
+        f"no handover {one_line(identifier, 60)} is recorded in {folder.path}", "see the ids in the briefings", "unknown_reference"
+    )
 
 
 def close(options: argparse.Namespace) -> int:
-    caller, ports = Caller(project_root=str(Path(options.project).resolve())), local_ports()
-    answer = reply_protocol.close(
-        options.id, "cancelled", options.reason, caller, load_settings(options.settings), ports
-    )
-    print(answer.note, end="")
+    caller, ports, settings = Caller(project_root=project_of(options)), local_ports(), load_settings(options.settings)
+    if not options.reason.strip():
+        raise RequestError("--reason is empty", "say why in a few words; it stands in ledger and briefing", "missing")
+    found, chain, own = recorded(HandoverFolder.open(caller.project_root), options.id, ports)
+    check_closable(found, own)
+    reply_protocol.close(found.id, "cancelled", options.reason, caller, settings, ports)
+    identity = found.packet.identity
+    say(f"Closed {found.id} ({identity.sender} → {identity.receiver}, was {found.state}) as cancelled: {one_line(options.reason)}")
     return 0
+
+
+def check_closable(found: Handover, own: bool) -> None:
+    """Raises RefusedError (nothing_open): only what is prepared or open can be closed, and only by who recorded it."""
+    if not own:
+        raise RefusedError(f"{found.id} was recorded by another installation", "close it there", "nothing_open")
+    if not found.is_open and found.state != "prepared":
+        state = "superseded by a newer call" if found.state == "superseded" else f"closed already ({found.state})"
+        raise RefusedError(f"{found.id} is {state}, nothing was changed", "see its state with show", "nothing_open")
 
 
 # history
@@ -269,7 +441,7 @@ def full_history(options: argparse.Namespace) -> int:
     request = history_request.parse(asked, settings.full_history_max_tokens, mask=ports.mask)
     chat = load_chat(Path(options.chat))
     found = history.answer(from_chat(chat), request, ports.counter(), title=f"History of {Path(options.chat).name}")
-    print(json.dumps(dataclasses.asdict(found), ensure_ascii=False, indent=2) if options.json else found.text.rstrip("\n"))
+    say(json.dumps(dataclasses.asdict(found), ensure_ascii=False, indent=2) if options.json else found.text.rstrip("\n"))
     return 0
 
 
@@ -278,22 +450,26 @@ def full_history(options: argparse.Namespace) -> int:
 
 def audit(options: argparse.Namespace) -> int:
     return audit_report.audit_text(
-        Path(options.folder), local_ports().key(), print, chain=options.chain, since=options.since, **_shown(options)
+        _records(options), local_ports().key(), say, chain=options.chain, since=options.since, **_shown(options)
     )
 
 
 def verify(options: argparse.Namespace) -> int:
-    return audit_report.verify_text(Path(options.folder), local_ports().key(), print, **_shown(options))
+    return audit_report.verify_text(_records(options), local_ports().key(), say, **_shown(options))
 
 
 def metrics(options: argparse.Namespace) -> int:
     sla = measuring.sla_of(load_settings(options.settings))
-    return audit_report.metrics_text(Path(options.folder), local_ports().key(), sla, print, **_shown(options))
+    return audit_report.metrics_text(_records(options), local_ports().key(), sla, say, **_shown(options))
+
+
+def _records(options: argparse.Namespace) -> Path:
+    return folder_named(options.folder, "DIR")
 
 
 def _shown(options: argparse.Namespace) -> dict[str, Any]:
     """Tables and a progress bar on a terminal only."""
-    if options.json or not sys.stdout.isatty():
+    if options.json or not is_terminal(sys.stdout):
         return {"as_json": options.json}
     from rich.console import Console
 
@@ -305,8 +481,7 @@ def _shown(options: argparse.Namespace) -> dict[str, Any]:
 
 def demo(options: argparse.Namespace) -> int:
     """The main job on a real chat, each step with what it made."""
-    folder = Path(options.folder or tempfile.mkdtemp(prefix="software-orchestrator-demo-")).resolve()
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = demo_folder(options.folder)
     chat = load_chat(DEMO_CHAT)
     transcript = from_chat(chat)
     given = ["handover", "--chat", str(DEMO_CHAT), "--project", str(folder), "--to", "frontend_designer"]
@@ -319,6 +494,18 @@ def demo(options: argparse.Namespace) -> int:
     for title, text in demo_steps(transcript, folder, prepared):
         _print_step(title, text)
     return 0
+
+
+def demo_folder(given: str | None) -> Path:
+    """An existing or a new folder. Raises RequestError when it cannot be made."""
+    if given is None:
+        return Path(tempfile.mkdtemp(prefix="software-orchestrator-demo-")).resolve()
+    folder = folder_named(given, "DIR").resolve()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RequestError(f"{folder} cannot be made a folder: {error.strerror}", "name a folder, or none", "path_unsafe") from error
+    return folder
 
 
 def demo_steps(transcript: Transcript, folder: Path, prepared: Prepared) -> list[tuple[str, str]]:
@@ -340,9 +527,9 @@ def demo_steps(transcript: Transcript, folder: Path, prepared: Prepared) -> list
             "Next",
             "\n".join(
                 (
-                    f"{_python()} execute.py show {prepared.packet.identity.handover_id} --project {folder}",
-                    f"{_python()} execute.py verify {folder}",
-                    f"{_python()} execute.py audit {folder}",
+                    _command_line("show", prepared.packet.identity.handover_id, "--project", str(folder)),
+                    _command_line("verify", str(folder)),
+                    _command_line("audit", str(folder)),
                 )
             ),
         ),
@@ -356,7 +543,7 @@ def _python() -> str:
 
 
 def _print_step(title: str, text: str) -> None:
-    if sys.stdout.isatty():
+    if is_terminal(sys.stdout):
         from rich.console import Console
         from rich.text import Text
 
@@ -364,42 +551,37 @@ def _print_step(title: str, text: str) -> None:
         console.rule(Text(title, style="bold"), align="left")
         console.print(Text(text.rstrip("\n") + "\n"))
     else:
-        print(f"=== {title}\n{text.rstrip()}\n")
+        say(f"=== {title}\n{text.rstrip()}\n")
 
 
 # settings and check-up
 
 
-def load_settings(file: str | None = None) -> Settings:
-    """The defaults, the installation's saved settings (config.json beside execute.py) and those in `file`."""
-    layers = [_mapping_in(path) for path in (resources.ROOT / "config.json", *([Path(file)] if file else [])) if file or path.exists()]
-    return config.settings(resources.default_settings(), *layers)
-
-
-def _mapping_in(path: Path) -> Mapping[str, Any]:
+def version() -> str:
+    """Of plugin.yaml."""
     import yaml
 
-    if not path.exists() and path.name == "config.json":
-        return {}
-    try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise RequestError(f"the settings in {path} cannot be read: {error}", "give a JSON or YAML mapping") from error
-    if not isinstance(found, dict):
-        raise RequestError(f"the settings in {path} are no mapping", "see default_config.yaml")
-    return found
+    return str(yaml.safe_load((resources.ROOT / "plugin.yaml").read_text(encoding="utf-8")).get("version", ""))
+
+
+def load_settings(file: str | None = None) -> Settings:
+    """The defaults, the installation's saved settings (config.json beside execute.py) and those in `file`."""
+    saved = resources.ROOT / "config.json"
+    files = [*([saved] if saved.exists() else []), *([Path(file)] if file is not None else [])]
+    return config.settings(resources.default_settings(), *map(settings_in, files))
 
 
 def check_up(options: argparse.Namespace) -> int:
     """What a person sees who starts execute.py from the Plugins page: is all there that the plugin needs?"""
     found = [*_packages(), *_parts()]
     for good, name, text in found:
-        print(f"{'ok     ' if good else 'MISSING'} {name}: {text}")
+        say(f"{'ok     ' if good else 'MISSING'} {name}: {text}")
     faults = sum(1 for good, _, _ in found if not good)
     if faults:
-        print(f"ERROR: {faults} parts are missing or faulty; {sys.executable} -m pip install -r requirements.txt mends packages", file=sys.stderr)
+        parts = "1 part is" if faults == 1 else f"{faults} parts are"
+        complain(f"ERROR: {parts} missing or faulty; {sys.executable} -m pip install -r requirements.txt mends packages")
         return 1
-    print("All is well. Tools: handover_to_specialist, request_full_history, handover_reply. Try: python execute.py demo")
+    say("All is well. Tools: handover_to_specialist, request_full_history, handover_reply. Try: python execute.py demo")
     return 0
 
 
@@ -435,8 +617,16 @@ def _parts() -> list[tuple[bool, str, str]]:
     for folder, pattern in (("tools", "*.py"), ("prompts", "*.md"), ("agents", "*/agent.yaml")):
         number = len(list((resources.ROOT / folder).glob(pattern)))
         found.append((number > 0, folder, f"{number} files"))
-    key = resources.ROOT / "data" / "installation.key"
-    found.append((True, "installation key", "present" if key.exists() else "made at the first handover"))
+    found.append(_key_place(resources.ROOT / "data"))
     return found
 
 
+def _key_place(folder: Path) -> tuple[bool, str, str]:
+    """Where the installation's key is or will be made: without it nothing can be recorded."""
+    key = folder / "installation.key"
+    if key.exists():
+        good = os.access(key, os.R_OK)
+        return good, "installation key", "present" if good else f"{key} cannot be read by this user"
+    place = folder if folder.exists() else folder.parent
+    good = place.is_dir() and os.access(place, os.W_OK | os.X_OK)
+    return good, "installation key", "made at the first handover" if good else f"{place} cannot be written by this user"

@@ -16,15 +16,28 @@ def reference(handover_id: str) -> str:
     return REFERENCE.format(id=handover_id)
 
 
-def message(prepared: Prepared, reply: dict[str, Any] | None = None) -> str:
-    """The tool's message: one JSON object (seed 001's keys and more), then a WARNING line when over the limit."""
-    text = json.dumps(result(prepared, reply), ensure_ascii=False, indent=2)
+def message(prepared: Prepared, reply: dict[str, Any] | None = None, *, dry_run: bool = False) -> str:
+    """The tool's message: one JSON object (seed 001's keys and more), then a WARNING line when over the limit.
+
+    A dry run says so in `package.dry_run` and `next_step`: nothing was recorded.
+    """
+    found = result(prepared, reply)
+    if dry_run:
+        found = {**found, "package": {**found["package"], "dry_run": True}, "next_step": _not_recorded(prepared)}
+        found["briefing"] = {**found["briefing"], "newly_created": False}
+    text = json.dumps(found, ensure_ascii=False, indent=2)
     planned = prepared.plan
     if not oversize(prepared):
         return text
     limit = planned.request.max_context_tokens
     delivered = f"delivery is fitted to {planned.package.tokens}" if planned.package.omitted else "all of it is delivered"
     return f"{text}\nWARNING: the package has {planned.estimated_tokens} tokens, over max_context_tokens {limit}; {delivered}"
+
+
+def _not_recorded(prepared: Prepared) -> str:
+    if prepared.repeated:
+        return f"Dry run: nothing was recorded; {prepared.packet.identity.handover_id} exists already and would be returned again"
+    return "Dry run: nothing was recorded and nothing can be started; make the same call without dry run"
 
 
 def oversize(prepared: Prepared) -> bool:

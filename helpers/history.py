@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -191,7 +191,8 @@ def _weight(transcript: Transcript, number: int) -> float:
     elif isinstance(sample, str):
         dense = density(sample)
     else:
-        dense = max((density(value) for value in sample.values() if isinstance(value, str)), default=1.0)
+        values = sample.values() if isinstance(sample, Mapping) else ()
+        dense = max((density(value) for value in values if isinstance(value, str)), default=1.0)
     return size * _TOKENS_A_CHAR * dense + 12
 
 
@@ -219,7 +220,7 @@ def _searched(
     wanted = visible(" ".join([*request.words, *(f'"{phrase}"' for phrase in request.phrases)]))[:120]
     total = len(transcript)
     if not found:
-        text = f"# {title}: none of {total} turns holds {wanted}\nTry other words, or ask for turns.\n"
+        text = f"# {title}: none of {_searched_turns(turns, total)} holds {wanted}\nTry other words, or ask for turns.\n"
         return HistoryAnswer(text, counter.count(text), turns, total, 0, 0, (), True, warnings)
     pages = _match_pages(transcript, found, turns, request.max_tokens)
     part = request.part or 1
@@ -241,6 +242,14 @@ def _searched(
     )
     matches = tuple(match.number for match in found)
     return _whole(head, _QUOTED + note, done, counter, turns, total, part, len(pages), matches, warnings)
+
+
+def _searched_turns(turns: tuple[int, int], total: int) -> str:
+    """What was searched: `29 turns`, `turns 3-5 of 29`, `turn 3 of 29`."""
+    first, last = turns
+    if (first, last) == (1, total):
+        return "1 turn" if total == 1 else f"{total} turns"
+    return f"turns {first}-{last} of {total}" if last > first else f"turn {first} of {total}"
 
 
 @dataclass(frozen=True, slots=True)

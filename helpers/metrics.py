@@ -226,7 +226,7 @@ class _Tally:
         counts, chains = self.counts, len(self.hops)
         yield Measure(
             "chain_length",
-            "Chain length in hops",
+            "Chain length in hops, superseded ones not counted",
             chains,
             value=fmean(self.hops) if chains else None,
             detail={

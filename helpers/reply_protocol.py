@@ -36,7 +36,7 @@ def story_of(handover: Handover, chain: Chain, folder: HandoverFolder, settings:
     """What a person wants to know of one handover: who, what, state, when what happened, where it is written."""
     identity = handover.packet.identity
     lines = [
-        f"{handover.id}: {identity.sender} > {identity.receiver}, {handover.state}",
+        f"{handover.id}: {identity.sender} → {identity.receiver}, {handover.state}",
         f"topic {render.one_line(handover.packet.topic)}, chain {chain.id}, hop {handover.hop}, depth {identity.depth}",
         f"briefing {briefing_path(folder, handover.packet)}",
         *(f"{event.time[:19].replace('T', ' ')} UTC  {event.kind}" for event in handover.events),

@@ -295,7 +295,7 @@ def read(stored: Record | bytes, number: int, resolve: Resolve | None = None) ->
         return _read_agent(record, number)
     content = record["content"]
     if type(content) is dict and type(result := content.get("tool_result")) is str:  # the two usual cases, kept short
-        tool, file = content.get("tool_name", ""), content.get("file", "")
+        tool, file = _words(content.get("tool_name", "")), _words(content.get("file", ""))
         kept: Kept = record.get("kept", "verbatim")
         return Message(number, "tool", result, speaker_of(record), tool, "", kept, record.get("id", ""), file)
     if type(content) is dict and len(content) == 1 and type(words := content.get("user_message")) is str:
@@ -305,7 +305,7 @@ def read(stored: Record | bytes, number: int, resolve: Resolve | None = None) ->
         return Message(number, "user", text, kept=record.get("kept", "verbatim"), id=record.get("id", ""))
     tool = file = ""
     if kind == TOOL:
-        tool, file = str(content.get("tool_name", "")), str(content.get("file", ""))
+        tool, file = _words(content.get("tool_name", "")), _words(content.get("file", ""))
         if isinstance(content["tool_result"], Mapping) and "sha256" in content["tool_result"]:
             text = (resolve or _unresolved)(content["tool_result"])
     kept = "summary" if kind == SUMMARY else record.get("kept", "verbatim")
@@ -313,7 +313,9 @@ def read(stored: Record | bytes, number: int, resolve: Resolve | None = None) ->
 
 
 def _unresolved(reference: Mapping[str, Any]) -> str:
-    return f"{reference.get('head', '')}\n[{reference.get('chars', 0):,} characters, kept in {reference.get('file', '')}]"
+    chars = reference.get("chars", 0)
+    told = f"{chars:,}" if isinstance(chars, int) else _words(chars)
+    return f"{_words(reference.get('head', ''))}\n[{told} characters, kept in {_words(reference.get('file', ''))}]"
 
 
 def speaker_of(record: Record) -> str:
@@ -327,14 +329,14 @@ def speaker_of(record: Record) -> str:
 def _kind_and_text(record: Record) -> tuple[int, str]:
     content = record["content"]
     if record["ai"]:
-        return ASSISTANT, content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+        return ASSISTANT, content if isinstance(content, str) else as_json(content)
     if type(content) is dict or isinstance(content, Mapping):
         for key, kind in _KEYS:
             if key in content:
                 return kind, _content_text(content, key)
     if isinstance(content, str):
         return (SUMMARY if record.get("kept") == "summary" else USER), content
-    return NOTE, json.dumps(content, ensure_ascii=False, default=str)
+    return NOTE, as_json(content)
 
 
 _KEYS: Final = (
@@ -353,9 +355,10 @@ def _content_text(content: Mapping[str, Any], key: str) -> str:
     value = content[key]
     if key == "raw_content":
         return raw_text(content)
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = value if isinstance(value, str) else as_json(value)
     attachments = content.get("attachments") if key in ("user_message", "user_intervention") else None
     if attachments:
+        attachments = attachments if isinstance(attachments, list) else [attachments]
         text += "".join(f"\n[attached: {name}]" for name in attachments)
     return text
 
@@ -371,13 +374,13 @@ def raw_text(content: Mapping[str, Any]) -> str:
             image = part["image_url"]
             told.append(str(image.get("url", "")) if isinstance(image, Mapping) else str(image))
         else:
-            told.append(part if isinstance(part, str) else json.dumps(part, ensure_ascii=False, default=str))
+            told.append(part if isinstance(part, str) else as_json(part))
     return "\n".join(told)
 
 
 def _read_agent(record: Record, number: int) -> Message:
     content = record["content"]
-    raw = content if type(content) is str else json.dumps(content, ensure_ascii=False, default=str)
+    raw = content if type(content) is str else as_json(content)
     said, tool, thoughts = decode_agent(raw)
     return Message(
         number, "assistant", said, speaker_of(record), tool, thoughts, record.get("kept", "verbatim"), record.get("id", "")
@@ -392,11 +395,14 @@ def decode_agent(raw: str) -> tuple[str, str, str]:
     call = _json_object(raw)
     if call is None or not ("tool_name" in call or "tool_args" in call or "thoughts" in call):
         return raw, "", ""
-    thoughts = _words(call.get("thoughts", ""))
-    tool, args = str(call.get("tool_name", "") or ""), call.get("tool_args")
-    if tool in ("response", ""):
-        return _speech(args, call), "", thoughts
-    return call_in_words(args), tool, thoughts
+    try:
+        thoughts = _words(call.get("thoughts", ""))
+        tool, args = str(call.get("tool_name", "") or ""), call.get("tool_args")
+        if tool in ("response", ""):
+            return _speech(args, call), "", thoughts
+        return call_in_words(args), tool, thoughts
+    except RecursionError:  # lists in lists without end
+        return raw, "", ""
 
 
 def _json_object(raw: str) -> dict[str, Any] | None:
@@ -430,7 +436,15 @@ def _words(value: Any) -> str:
         return value
     if isinstance(value, list):
         return "\n".join(_words(item) for item in value)
-    return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+    return "" if value is None else as_json(value)
+
+
+def as_json(value: Any) -> str:
+    """As one line of JSON; what is nested too deeply says so."""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except RecursionError:
+        return "[data nested too deeply to be shown]"
 
 
 def call_in_words(args: Any) -> str:
@@ -452,7 +466,10 @@ def history_records(history: Mapping[str, Any], agent: int | None = None) -> lis
     if not isinstance(history, Mapping) or not isinstance(history.get("current"), Mapping):
         raise not_a_chat("history has no current topic")
     parts = [*_list(history, "bulks"), *_list(history, "topics"), history["current"]]
-    records = [record for part in parts for record in _walk(part)]
+    try:
+        records = [record for part in parts for record in _walk(part)]
+    except RecursionError as error:
+        raise not_a_chat("its history is nested too deeply") from error
     return [{**record, "agent": agent} for record in records] if agent else records
 
 
@@ -465,13 +482,31 @@ def _walk(part: Any) -> Iterator[Record]:
     if not isinstance(part, Mapping):
         raise not_a_chat("a topic of the history is not an object")
     if "content" in part:
-        yield part
+        yield part if _is_usual(part) else _made_usual(part)
         return
     inner = [*_list(part, "records"), *_list(part, "messages")]
     if not inner and part.get("summary"):
         yield {"ai": False, "content": {"messages_summary": part["summary"]}, "id": ""}
     for each in inner:
         yield from _walk(each)
+
+
+_KEPT: Final = frozenset({"verbatim", "summary", "shortened"})
+
+
+def _is_usual(record: Record) -> bool:
+    return type(record.get("ai")) is bool and type(record.get("id", "")) is str and "kept" not in record and "agent" not in record
+
+
+def _made_usual(record: Record) -> Record:
+    """A message with a field of another kind than the host writes: the content stays as it is, the rest is put right."""
+    kept = record.get("kept")
+    return {
+        "ai": record.get("ai") is True,
+        "content": record["content"],
+        "id": _words(record.get("id")),
+        "kept": kept if isinstance(kept, str) and kept in _KEPT else "verbatim",
+    }
 
 
 def _list(holder: Mapping[str, Any], key: str) -> list[Any]:
@@ -503,8 +538,9 @@ def _history_of(agent: Mapping[str, Any]) -> Mapping[str, Any]:
     if isinstance(history, str):
         try:
             history = json.loads(history) if history else {"current": {"messages": []}}
-        except ValueError as problem:
-            raise not_a_chat(f"its history is cut off or damaged ({problem})") from problem
+        except (ValueError, RecursionError) as problem:
+            why = "nested too deeply" if isinstance(problem, RecursionError) else problem
+            raise not_a_chat(f"its history is cut off or damaged ({why})") from problem
     if not isinstance(history, Mapping):
         raise not_a_chat("its history is not an object")
     return history
@@ -527,7 +563,7 @@ def log_records(log: Any, agent: int = 0) -> tuple[Record, ...]:
 
 
 def _log_record(row: Mapping[str, Any]) -> Iterator[Record]:
-    kind, text, key = row.get("type"), str(row.get("content") or ""), str(row.get("id") or "")
+    kind, text, key = row.get("type"), _words(row.get("content") or ""), _words(row.get("id") or "")
     if not key or not text:
         return
     base = {"id": key, "kept": "shortened" if _HIDDEN in text else "verbatim", "from": "log"}
@@ -536,7 +572,8 @@ def _log_record(row: Mapping[str, Any]) -> Iterator[Record]:
     elif kind == "user":
         yield {**base, "ai": False, "content": {"user_message": text}}
     elif kind in _TOOL_ROWS:
-        name = str((row.get("kvps") or {}).get("_tool_name", kind))
+        kvps = row.get("kvps")
+        name = _words(kvps.get("_tool_name", kind)) if isinstance(kvps, Mapping) else str(kind)
         yield {**base, "ai": False, "content": {"tool_name": name, "tool_result": text}}
 
 

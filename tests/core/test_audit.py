@@ -13,9 +13,13 @@ from rich.console import Console
 
 from usr.plugins.software_orchestrator.helpers import audit, audit_report, briefing_file
 from usr.plugins.software_orchestrator.helpers.audit_report import audit_text, metrics_text, since_time, verify_text
+from usr.plugins.software_orchestrator.helpers.config import settings
 from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RecordError, RequestError
+from usr.plugins.software_orchestrator.helpers.handover_protocol import prepare
 from usr.plugins.software_orchestrator.helpers.metrics import sla_of
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.ports import Caller, local_ports
+from usr.plugins.software_orchestrator.helpers.resources import default_settings
 from usr.plugins.software_orchestrator.tests.core.chain_maker import KEY, OTHER_KEY, SETTINGS, ChainMaker, hero_chain
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,8 +48,8 @@ def run(command, *args, **options):
     return command(*args, lines.append, **options), lines
 
 
-def terminal():
-    return Console(file=io.StringIO(), force_terminal=True, width=160)
+def terminal(width=160):
+    return Console(file=io.StringIO(), force_terminal=True, width=width)
 
 
 # --- chains ---
@@ -294,7 +298,9 @@ def test_metrics_are_lines_with_their_n_and_no_rate_where_n_is_0(made):
     code, lines = run(metrics_text, made.folder.root, KEY, sla_of(SETTINGS))
     assert code == 0
     assert "Questions the packet already answered:  50% (1 of 2)  clarifications 1" in lines
-    assert any(line.startswith("Chains finished within the chain's time:  nothing to count (n = 0)") for line in lines)
+    assert lines[0] == "Chain length in hops, superseded ones not counted:  3.0 (n = 1)  max 3; 1 chain of 3 hops"
+    assert lines[-2].startswith("Nothing to count yet (n = 0): ") and "Chains finished within the chain's time (unfinished 1)" in lines[-2]
+    assert sum("n = 0" in line for line in lines) == 1
     assert lines[-1] == "3 handovers in 1 chain"
     _, lines = run(metrics_text, made.folder.root, KEY, sla_of(SETTINGS), as_json=True)
     assert json.loads("\n".join(lines))["handovers"] == 3
@@ -308,6 +314,62 @@ def test_a_terminal_gets_tables_and_a_bar(made):
     assert CHAIN in shown
     assert "verifying" in shown
     assert "50% (1 of 2)" in shown
+
+
+@pytest.mark.parametrize("width", [40, 80, 160])
+def test_no_id_is_broken_and_no_empty_column_stands_at_any_width(tmp_path, width):
+    for number, name in enumerate(("beta", "alpha")):
+        chain = ChainMaker(tmp_path / name, seed=number * 100)
+        chain.hand_over()
+    console = terminal(width)
+    run(audit_text, tmp_path, KEY, console=console)
+    shown = console.file.getvalue()
+    assert shown.count(CHAIN) == 2 and "alpha" in shown and "beta" in shown
+    assert "Time" not in shown and "Also" not in shown
+    metrics = terminal(width)
+    _, lines = run(metrics_text, tmp_path, KEY, sla_of(SETTINGS), console=metrics)
+    assert "2 chains of 1 hop" in " ".join(metrics.file.getvalue().replace("│", " ").split())
+    assert "nothing to count (n" not in metrics.file.getvalue() + "".join(lines)
+
+
+def test_superseded_handovers_are_counted_apart_in_audit_and_metrics_alike(tmp_path):
+    for summary in ("one", "two"):
+        args = {"specialist_profile": "frontend_designer", "topic": "t", "summary": summary, "project_root": str(tmp_path)}
+        prepare(args, Caller(), settings(default_settings()), local_ports())
+    key = local_ports().key()
+    _, lines = run(audit_text, tmp_path, key)
+    assert "  1 hop + 1 superseded  prepared 1  " in lines[0]
+    _, lines = run(metrics_text, tmp_path, key, sla_of(SETTINGS))
+    assert "1.0 (n = 1)  max 1; 1 chain of 1 hop" in lines[0] and "superseded ones not counted" in lines[0]
+
+
+def test_a_timeline_names_the_handover_in_every_line_that_is_about_one(made):
+    _, lines = run(audit_text, made.folder.root, KEY, chain=CHAIN)
+    about = [line for line in lines[1:] if "refused" not in line]
+    assert all(re.search(r"ho-\w+", line) for line in about), about
+
+
+def test_another_installations_records_are_one_note_with_what_was_checked(made):
+    code, lines = run(verify_text, made.folder.root, OTHER_KEY)
+    assert code == 0 and len(lines) == 2
+    assert lines[0].startswith("note other: 5 entries and 18 events in 3 files were written by another installation")
+    assert lines[1].startswith("verified 0 entries and 0 events")
+    _, lines = run(verify_text, made.folder.root, OTHER_KEY, as_json=True)
+    found = json.loads("\n".join(lines))
+    assert found["checked"]["others"] == {"entries": 5, "events": 18, "files": 3} and len(found["findings"]) == 3
+
+
+def test_a_chain_name_that_none_can_have_is_a_chain_that_is_not_there(made):
+    with pytest.raises(RecordError, match="no chain") as error:
+        run(audit_text, made.folder.root, KEY, chain="../../x")
+    assert "remove" not in error.value.hint
+
+
+def test_a_project_folder_with_a_line_feed_is_one_line(tmp_path):
+    for name in ("a\nb", "c"):
+        ChainMaker(tmp_path / name).hand_over()
+    _, lines = run(audit_text, tmp_path, KEY)
+    assert len(lines) == 3 and not any("\n" in line for line in lines)
 
 
 def test_text_from_the_records_cannot_move_the_cursor_forge_a_line_or_be_markup(tmp_path):

@@ -29,7 +29,7 @@ class Done:
 def run(*arguments, text=""):
     """The command in this process; `test_the_check_up...` starts the real one."""
     out, err = io.StringIO(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err), mock.patch.object(sys, "stdin", io.StringIO(text)):
+    with redirect_stdout(out), redirect_stderr(err), mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode()))):
         try:
             code = main([str(argument) for argument in arguments])
         except SystemExit as left:
@@ -99,7 +99,7 @@ def test_show_tells_the_text_the_packet_and_the_story(tmp_path):
     text = run("show", identifier, "--text", "--project", tmp_path).stdout
     story = run("show", identifier, "--project", tmp_path).stdout
     assert text.startswith(f"# Handover {identifier}\n")
-    assert "a0_software_orchestrator > frontend_designer, prepared" in story
+    assert "a0_software_orchestrator → frontend_designer, prepared" in story
 
 
 def test_close_records_the_reason_and_lets_the_chain_go_on(tmp_path):
