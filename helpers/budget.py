@@ -67,6 +67,12 @@ def fit(parts: Sequence[Part], limit_tokens: int, count: Count, where: Callable[
     return Package("".join(blocks), _sum(blocks, count), _omitted(parts, chosen, where))
 
 
+def least(parts: Sequence[Part], count: Count) -> int:
+    """The tokens of what is never cut, with the line that names all the rest as missing: no limit below it can be kept."""
+    chosen = [part.short for part in parts]
+    return _size(parts, chosen, count) + count(_closing(parts, chosen))
+
+
 def _by_worth(parts: Sequence[Part]) -> list[int]:
     """Indexes of the parts, the most worth first: by rank, of the turns the newest first."""
     return sorted(range(len(parts)), key=lambda i: (parts[i].rank, -i if parts[i].section == "Recent turns" else i))

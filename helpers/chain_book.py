@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
-from usr.plugins.software_orchestrator.helpers import briefing_file, render
+from usr.plugins.software_orchestrator.helpers import briefing_file, paths, render
 from usr.plugins.software_orchestrator.helpers.chain import Chain, fold, packet_in
 from usr.plugins.software_orchestrator.helpers.config import Settings
 from usr.plugins.software_orchestrator.helpers.errors import RecordError
@@ -29,6 +30,7 @@ class ChainBook:
         self.ledger = ledger_of(folder, chain_id, ports)
         self._chain_id = chain_id
         self._events = list(readable(self.ledger))
+        self.unhealed = ""
         self._folded: tuple[int, Chain] = (0, Chain(chain_id))
 
     @property
@@ -58,34 +60,58 @@ class ChainBook:
 
         `check` is given what the file held before, and the same part of it afterwards. Raises RecordError (append_failed); the ledger then holds a `refused` event that says so, when it can be written.
         """
+        try:
+            return self._append_entry(event, check)
+        except RecordError as error:
+            self.write(_about(event, "refused", code=error.code, why=error.message))
+            raise
+
+    def brief_or_tell(self, event: Event) -> tuple[str, ...]:
+        """`brief` of what must count even where its briefing cannot be written: a warning instead of the error."""
+        try:
+            self.brief(event)
+        except RecordError as error:
+            return (f"recorded in the ledger, not in the briefing: {error.message}",)
+        return ()
+
+    def _append_entry(self, event: Event, check: AppendCheck | None = None) -> briefing_file.Written:
         entry = entry_of(event)
         packet = packet_in(event)
         assert packet is not None
         name = self.folder.briefing_name(packet.identity.receiver, packet.topic, packet.identity.created_at)
-        try:
-            plan = briefing_file.plan(self.folder, name, entry)
-            self.write(_about(event, "briefed", event=event.id, **plan.to_data()))
-            held = footprint(plan.path)
-            written = briefing_file.append(self.folder, plan, entry)
-        except RecordError as error:
-            self.write(_about(event, "refused", code=error.code, why=error.message))
-            raise
+        plan = briefing_file.plan(self.folder, name, entry)
+        self.write(_about(event, "briefed", event=event.id, **plan.to_data()))
+        held = footprint(plan.path)
+        written = briefing_file.append(self.folder, plan, entry)
         if check:
             check(held, footprint(plan.path, held.size))
         return written
 
     def heal(self) -> None:
-        """Finish what a crash left: the entry of the last event that has one, exactly once."""
-        last = next((e for e in reversed(self._events) if e.trusted and (e.kind == "briefed" or _has_entry(e))), None)
-        if last is None:
-            return
-        if last.kind == "briefed":
-            plan = briefing_file.plan_from_data(self.folder, last.data)
-            if briefing_file.find(self.folder, plan) == "intact":
-                return
-            last = next((e for e in self._events if e.trusted and e.id == last.data.get("event")), None)
-        if last is not None:
-            self.brief(last)
+        """Finish what a crash or an unwritable briefing left: each entry that was never planned, and the last planned one, once.
+
+        A briefing that cannot be written is told in `unhealed` and stops nothing: the ledger is what counts.
+        """
+        for event in self._without_entry():
+            try:
+                self._append_entry(event)
+            except RecordError as error:
+                self.unhealed = self.unhealed or error.message
+
+    def _without_entry(self) -> tuple[Event, ...]:
+        own = [event for event in self._events if event.trusted]
+        briefed = [event for event in own if event.kind == "briefed"]
+        planned = {str(event.data.get("event")) for event in briefed}
+        if briefed and not self._stands(briefed[-1]):
+            planned.discard(str(briefed[-1].data.get("event")))
+        return tuple(event for event in own if _has_entry(event) and event.id not in planned)
+
+    def _stands(self, briefed: Event) -> bool:
+        try:
+            return briefing_file.find(self.folder, briefing_file.plan_from_data(self.folder, briefed.data)) == "intact"
+        except RecordError as error:
+            self.unhealed = error.message
+            return True  # what cannot be looked at is not written a second time
 
     def briefing_of(self, handover_id: str) -> Event | None:
         """The newest `briefed` event of a handover's own entry."""
@@ -96,20 +122,27 @@ class ChainBook:
         """How many bytes of a briefing no ledger of the folder accounts for; what follows the last entry is a person's notes."""
         plans = [
             briefing_file.plan_from_data(self.folder, event.data)
-            for event in self._same_topic_events()
+            for event in (*self._events, *(event for _, events in self._neighbours() for event in events))
             if event.trusted and event.kind == "briefed" and event.data.get("path") == name
         ]
         known_until = max((plan.offset + plan.length for plan in plans), default=0)
         loose = briefing_file.unaccounted(self.folder.briefing_path(name), plans)
         return sum(length for offset, length in loose if offset < known_until)
 
-    def _same_topic_events(self) -> Iterator[Event]:
-        yield from self._events
+    def unread(self) -> tuple[str, ...]:
+        """Ledgers of the same topic that are not read, and why; what they may say of the briefing is not known."""
+        return tuple(told for told, _ in self._neighbours() if told)
+
+    def _neighbours(self) -> Iterator[tuple[str, tuple[Event, ...]]]:
+        """Of each other ledger of the topic its events, or why it is not read: a hostile file stops nothing."""
         packet = self.chain.newest
         prefix = f"{topic_slug(packet.topic)}-" if packet else ""
         for path in self.folder.ledgers() if prefix else ():
             if path.name.startswith(prefix) and path != self.ledger.path:
-                yield from Ledger(path, self.ledger.key).read().events
+                try:
+                    yield "", Ledger(path, self.ledger.key).read().events
+                except RecordError as error:
+                    yield f"chains/{path.name} was not read: {error.message}", ()
 
 
 @contextmanager
@@ -136,14 +169,34 @@ def ledger_of(folder: HandoverFolder, chain_id: str, ports: Ports) -> Ledger:
 
 
 def chain_holding(folder: HandoverFolder, handover_id: str, ports: Ports) -> Chain | None:
-    """The chain that this handover belongs to, or None; the ids of ledgers that do not mention it are not folded."""
+    """The chain that this handover belongs to, or None; a ledger that does not mention it is not folded.
+
+    A file that may not be opened or cannot be read is passed over: `unreadable` names it.
+    """
+    wanted = handover_id.encode("utf-8", "replace")
     for path in folder.ledgers():
-        if handover_id.encode() not in path.read_bytes():  # cheap: this is asked before every prompt
+        try:
+            if not paths.holds(path, wanted):  # cheap: this is asked before every prompt
+                continue
+            events = Ledger(path, ports.key()).read().events
+        except (RecordError, FileNotFoundError):
             continue
-        events = Ledger(path, ports.key()).read().events
         if any(event.kind == "prepared" and event.trusted and event.handover == handover_id for event in events):
             return fold(path.stem, events)
     return None
+
+
+def unreadable(ledgers: Iterable[Path]) -> str:
+    """The ledgers that `chain_holding` passes over, each with its reason, for a message; "" when there are none."""
+    told = []
+    for path in ledgers:
+        try:
+            size = paths.footprint(path).size
+        except RecordError as error:
+            told.append(f"not read: {path.name}, {error.message}")
+        else:
+            told += [f"not read: {path.name}, {size:,} bytes"] if size > paths.SEARCHED_BYTES else []
+    return "; ".join((*told[:3], *([f"and {len(told) - 3} more"] if len(told) > 3 else [])))
 
 
 def peek(folder: HandoverFolder, chain_id: str, ports: Ports) -> Chain:

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from usr.plugins.software_orchestrator.helpers import budget, inherit, policy, render
 from usr.plugins.software_orchestrator.helpers.chain import Chain, Handover
 from usr.plugins.software_orchestrator.helpers.chain_book import ChainBook, about
 from usr.plugins.software_orchestrator.helpers.config import Settings
-from usr.plugins.software_orchestrator.helpers.errors import RefusedError
+from usr.plugins.software_orchestrator.helpers.errors import RecordError, RefusedError, RequestError
 from usr.plugins.software_orchestrator.helpers.handover_protocol import (
+    Limits,
+    artifact_status,
     briefing_path,
     check_source_untouched,
     earlier_work,
+    limits_of,
+    looking,
     notices,
     packaged,
     resume,
+    with_turns,
 )
 from usr.plugins.software_orchestrator.helpers.holding import holding, specialist_of
 from usr.plugins.software_orchestrator.helpers.masking import safe
 from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket
-from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder, check_artifact, footprint
+from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder, footprint
 from usr.plugins.software_orchestrator.helpers.ports import Caller, Ports
 from usr.plugins.software_orchestrator.helpers.request import HandoverRequest
 
@@ -41,34 +46,48 @@ class Delivery:
     project_root: str
 
 
-def deliver(handover_id: str, caller: Caller, settings: Settings, ports: Ports, *, way: str, beside: str = "") -> Delivery:
-    """The package as it is true now: artifacts compared, rendered again within its limit, recorded with its hash.
+def deliver(
+    handover_id: str,
+    caller: Caller,
+    settings: Settings,
+    ports: Ports,
+    *,
+    way: str,
+    beside: str = "",
+    limits: Limits | None = None,
+) -> Delivery:
+    """The package as it is true now: artifacts compared, rendered again within its limits, recorded with its hash.
 
-    What the sender said `beside` the reference is quoted at the end, within the same limit.
+    `limits` stand in for the recorded ones. What the sender said `beside` the reference is quoted at the end, within the same
+    limit, cut where it does not fit.
     Raises RefusedError: unknown_reference for a handover that is unknown, closed or another chat's; stopped on a stopped chain.
     """
     with holding(handover_id, caller, settings, ports) as (book, handover):
         resume(book, caller)
         check_deliverable(handover, book.chain, caller)
-        packet = handover.packet
-        status = artifact_status(book.folder, packet)
-        added = beside_block(beside, ports)
-        room = ports.counter().count(added) if added else 0
+        packet, limits = handover.packet, limits or limits_of(handover)
+        status = artifact_status(book.folder, packet, looking(book.folder))
+        more = briefing_notices(book, packet)
         held = footprint(book.ledger.path)
-        package = package_of(
-            handover, book.chain, book.folder, settings, ports, status, briefing_notices(book, packet), reserve=room
-        )
+
+        def packed(reserve: int) -> budget.Package:
+            return package_of(handover, book.chain, book.folder, settings, ports, status, more, limits=limits, reserve=reserve)
+
+        package = with_beside(beside, limits, packed, ports)
         check_source_untouched(held, footprint(book.ledger.path))
-        text = package.text + added
+        text = package.text
         book.write(
             about(
                 packet,
                 "delivered",
-                tokens=package.tokens + room,
+                tokens=package.tokens,
                 text_sha256=hashlib.sha256(text.encode()).hexdigest(),
                 artifacts=status,
                 omitted=list(package.omitted),
                 way=way,
+                limit=limits.tokens,
+                overflow=limits.overflow,
+                include_recent_turns=limits.turns,
             )
         )
         specialist = specialist_of(settings, handover.receiver)
@@ -76,14 +95,31 @@ def deliver(handover_id: str, caller: Caller, settings: Settings, ports: Ports, 
         return Delivery(text, handover, specialist.name, goes_on, str(book.folder.root))
 
 
-def beside_block(beside: str, ports: Ports) -> str:
-    said = safe(beside, ports.mask)[0].strip()
-    return f"Said with it:\n{render.inert(render.quote(said))}" if said else ""
+def with_beside(beside: str, limits: Limits, packed: Callable[[int], budget.Package], ports: Ports) -> budget.Package:
+    """The package that `packed` makes with so many tokens left free, and at its end what was said beside the reference.
+
+    It gets up to a quarter of the limit; where the package needs more, what is left. What of it does not fit is named.
+    """
+    said, count = safe(beside, ports.mask)[0].strip(), ports.counter().count
+    if not said:
+        return packed(0)
+    added = _beside_block(said)
+    room = count(added) if limits.overflow == "whole" else min(count(added), limits.tokens // 4)
+    try:
+        package = packed(room)
+    except RequestError:
+        package = packed(0)
+        room = limits.tokens - package.tokens
+    if count(added) <= room:
+        return replace(package, text=package.text + added, tokens=package.tokens + count(added))
+    beginning = budget.cut_text(said, room, lambda rest: count(_beside_block(f"{rest.rstrip()} {budget.MARK}")))
+    added = _beside_block(f"{beginning.rstrip()} {budget.MARK}") if beginning.strip() else ""
+    told = f"What was said with the reference: {'cut' if added else 'left out'}, {len(said):,} characters do not fit"
+    return budget.Package(package.text + added, package.tokens + (count(added) if added else 0), (*package.omitted, told))
 
 
-def artifact_status(folder: HandoverFolder, packet: HandoverPacket) -> dict[str, str]:
-    """How each artifact is now, by path: unchanged, changed, gone, outside, unrecorded."""
-    return {item.path: check_artifact(folder.root, item) for item in packet.artifacts}
+def _beside_block(said: str) -> str:
+    return f"Said with it:\n{render.inert(render.quote(said))}"
 
 
 def package_of(
@@ -95,17 +131,19 @@ def package_of(
     status: Mapping[str, str] | None = None,
     more_notices: tuple[str, ...] = (),
     *,
+    limits: Limits | None = None,
     reserve: int = 0,
 ) -> budget.Package:
-    """The package of a recorded handover, within the limit it was prepared with less `reserve` tokens."""
-    packet, prepared = handover.packet, handover.events[0].data
+    """The package of a recorded handover, within `limits` (else those it travels with) less `reserve` tokens."""
+    limits = limits or limits_of(handover)
+    packet = with_turns(handover.packet, limits)
     request = HandoverRequest(
         specialist_profile=packet.identity.receiver,
         topic=packet.topic,
         project_root=str(folder.root),
-        max_context_tokens=int(prepared["limit"]) - reserve,
-        include_recent_turns=0,
-        overflow=prepared["overflow"],
+        max_context_tokens=limits.tokens - reserve,
+        include_recent_turns=limits.turns,
+        overflow=limits.overflow,
     )
     return packaged(
         request,
@@ -114,7 +152,7 @@ def package_of(
         folder,
         ports,
         notices=(*notices(chain), *more_notices),
-        artifact_status=artifact_status(folder, packet) if status is None else status,
+        artifact_status=artifact_status(folder, packet, looking(folder)) if status is None else status,
         earlier=earlier_work(chain, packet),
     ).package
 
@@ -131,5 +169,8 @@ def check_deliverable(handover: Handover, chain: Chain, caller: Caller) -> None:
 
 
 def briefing_notices(book: ChainBook, packet: HandoverPacket) -> tuple[str, ...]:
-    unknown = book.unaccounted_bytes(briefing_path(book.folder, packet).name)
+    try:
+        unknown = book.unaccounted_bytes(briefing_path(book.folder, packet).name)
+    except RecordError:
+        return ("the briefing cannot be read; this package is from the ledger.",)
     return (f"{unknown:,} bytes of the briefing were not written by this installation; weigh them with care.",) if unknown else ()

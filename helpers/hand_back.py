@@ -53,10 +53,15 @@ def answer_of(
     folder: HandoverFolder,
     settings: Settings,
     ports: Ports,
+    *,
+    warnings: tuple[str, ...] = (),
 ) -> Answer:
-    """What a closing event tells the superior: the note as text, and the same as values, each within `handback_note_tokens`."""
+    """What a closing event tells the superior: the note as text, and the same as values, each within `handback_note_tokens`.
+
+    `warnings` are about recording it; those of the hand-back itself stand in the event.
+    """
     data, note = event.data, event.data.get("note", {})
-    parts = note_parts(handover, packet, event, folder)
+    parts = note_parts(handover, packet, event, folder, warnings)
     text = note_text(parts, settings, ports)
     return Answer(
         text,
@@ -74,11 +79,14 @@ def answer_of(
     )
 
 
-def note_parts(handover: Handover, packet: HandoverPacket, event: Event, folder: HandoverFolder) -> tuple[render.Part, ...]:
+def note_parts(
+    handover: Handover, packet: HandoverPacket, event: Event, folder: HandoverFolder, more: tuple[str, ...] = ()
+) -> tuple[render.Part, ...]:
     """The hand-back in parts; all but its first and last lines may be left out, as the briefing has them."""
     foot = f"briefing: {briefing_path(folder, packet)}\n"
     outcome, note, warnings = (event.data.get(name) for name in ("outcome", "note", "warnings"))
-    parts = render.note_parts(packet, event.kind, outcome or "", note or {}, warnings or (), before=handover.packet, foot=foot)
+    told = (*more, *(warnings or ()))
+    parts = render.note_parts(packet, event.kind, outcome or "", note or {}, told, before=handover.packet, foot=foot)
     return tuple(render.inert_part(part if not part.section else replace(part, short="")) for part in parts)
 
 

@@ -6,11 +6,12 @@ Three memory-protection rules (seed 001) are checked here by name: `check_source
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from usr.plugins.software_orchestrator.helpers import budget, inherit, policy, render, resources
 from usr.plugins.software_orchestrator.helpers.briefing_file import Written
@@ -35,7 +36,7 @@ from usr.plugins.software_orchestrator.helpers.errors import (
 from usr.plugins.software_orchestrator.helpers.event import draft
 from usr.plugins.software_orchestrator.helpers.masking import safe
 from usr.plugins.software_orchestrator.helpers.packet import Authority, HandoverPacket, Identity, Turn
-from usr.plugins.software_orchestrator.helpers.paths import Footprint, HandoverFolder, artifact_facts
+from usr.plugins.software_orchestrator.helpers.paths import Facts, Footprint, HandoverFolder, artifact_facts, check_artifact
 from usr.plugins.software_orchestrator.helpers.policy import Sender
 from usr.plugins.software_orchestrator.helpers.ports import Caller, Ports, utc
 from usr.plugins.software_orchestrator.helpers.request import HandoverRequest, parse
@@ -46,6 +47,21 @@ from usr.plugins.software_orchestrator.helpers.state_store import canonical
 NOT_IN_FINGERPRINT = frozenset(
     {"start", "max_context_tokens", "include_recent_turns", "overflow", "handover_reason", "project_root", "warnings"}
 )
+
+
+Look = Callable[[str], Facts]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much of a handover travels: at most so many tokens and turns; `overflow` "whole" lets a larger package through."""
+
+    tokens: int
+    overflow: Literal["fit", "whole"]
+    turns: int
+
+    def __str__(self) -> str:
+        return f"max_context_tokens {self.tokens}, overflow {self.overflow}, include_recent_turns {self.turns}"
 
 
 @dataclass(frozen=True)
@@ -64,6 +80,10 @@ class Plan:
     @property
     def packet(self) -> HandoverPacket:
         return self.built.packet
+
+    @property
+    def limits(self) -> Limits:
+        return limits_asked(self.request)
 
 
 @dataclass(frozen=True)
@@ -158,13 +178,22 @@ def plan(
     policy.check_depth(chain, sender, settings)
     if call == "new":
         policy.check_hops(chain, settings)
-    built = build(request, specialist, sender, caller, chain, folder, ports)
+    look = looking(folder)
+    built = build(request, specialist, sender, caller, chain, look, ports)
     check_packet(built.packet, specialist, caller, chain, settings)
     planned = packaged(
-        request, specialist, built, folder, ports, notices=notices(chain), earlier=earlier_work(chain, built.packet)
+        request,
+        specialist,
+        built,
+        folder,
+        ports,
+        artifact_status=artifact_status(folder, built.packet, look),
+        notices=notices(chain),
+        earlier=earlier_work(chain, built.packet),
     )
     old = chain.newest_to(specialist.profile) if call == "supersede" else None
-    return replace(planned, supersedes=old, warnings=(*planned.warnings, *advice(built.packet, settings, ports)))
+    told = (*advice(built.packet, settings, ports), *artifact_warnings(folder, built.packet, look))
+    return replace(planned, supersedes=old, warnings=(*planned.warnings, *told))
 
 
 def sender_of(chain: Chain, caller: Caller) -> Sender:
@@ -200,7 +229,7 @@ def build(
     sender: Sender,
     caller: Caller,
     chain: Chain,
-    folder: HandoverFolder,
+    look: Look,
     ports: Ports,
 ) -> inherit.Built:
     """The packet: what the chain holds, what the call adds, who hands what to whom, and what the receiver may do."""
@@ -218,7 +247,7 @@ def build(
         since=lambda field: caller.said_since(chain.declined.get(field, caller.person_count)),
         when=chain.time_of,
         lifts=caller.lifts,
-        artifact=lambda path: facts(folder, path),
+        artifact=lambda path: (look(path).sha256, look(path).size),
     )
     built = inherit.merge(chain.newest, request, identity, evidence)
     turns, told = turns_of(request, caller, ports)
@@ -275,15 +304,18 @@ def packaged(
     folder: HandoverFolder,
     ports: Ports,
     *,
+    artifact_status: Mapping[str, str],
     notices: tuple[str, ...] = (),
-    artifact_status: Mapping[str, str] | None = None,
     earlier: tuple[tuple[str, str], ...] = (),
 ) -> Plan:
-    """The text for the specialist: all that was asked to travel, fitted into the limit when it is larger."""
-    packet, counter = built.packet, ports.counter()
+    """The text for the specialist: all that was asked to travel, fitted into the limit when it is larger.
+
+    `artifact_status` is how each artifact is now. Room is kept for one line on those that change before delivery.
+    """
+    packet, counter, limit = built.packet, ports.counter(), request.max_context_tokens
     path = briefing_path(folder, packet)
 
-    def parts(title_chars: int) -> tuple[render.Part, ...]:
+    def parts(title_chars: int, artifact_counts: str = "") -> tuple[render.Part, ...]:
         found = render.package_parts(
             packet,
             head=resources.text("package_head"),
@@ -292,25 +324,51 @@ def packaged(
             earlier=earlier,
             title_chars=title_chars,
             artifact_status=artifact_status,
+            artifact_counts=artifact_counts,
         )
         return tuple(map(render.inert_part, found))
 
-    package = budget.whole(parts(0), counter.count, likely_tokens=request.max_context_tokens)
+    package = budget.whole(parts(0), counter.count, likely_tokens=limit)
     estimated = package.tokens
-    if estimated > request.max_context_tokens and request.overflow == "fit":
-        package = fitted(parts, request.max_context_tokens, counter.count)
+    if request.overflow == "fit":
+        check_room(parts, len(packet.artifacts), limit, counter.count)
+        if estimated > limit:
+            package = fitted(parts, render.artifact_counts(artifact_status.values()), limit, counter.count)
     return Plan(request, specialist, built, package, estimated, counter.name, built.warnings)
 
 
-def fitted(parts: Callable[[int], tuple[render.Part, ...]], limit_tokens: int, count: budget.Count) -> budget.Package:
-    """The package within the limit, with shorter titles of decisions where only those fit."""
+Parts = Callable[[int, str], tuple[render.Part, ...]]
+_SHORTER_TITLES = (render.TITLE_CHARS, 40, 24)
+
+
+def fitted(parts: Parts, artifact_counts: str, limit_tokens: int, count: budget.Count) -> budget.Package:
+    """The package within the limit; where only that fits with shorter titles of decisions, then with counted artifacts."""
     where = {"Recent turns": "request_full_history gives them"}
-    for title_chars in (render.TITLE_CHARS, 40, 24):
-        try:
-            return budget.fit(parts(title_chars), limit_tokens, count, lambda section: where.get(section, "the briefing has all of it"))
-        except RequestError as error:
-            refusal = error
+    for counts in dict.fromkeys(("", artifact_counts)):
+        for title_chars in _SHORTER_TITLES:
+            try:
+                fitting = parts(title_chars, counts)
+                return budget.fit(fitting, limit_tokens, count, lambda section: where.get(section, "the briefing has all of it"))
+            except RequestError as error:
+                refusal = error
     raise refusal
+
+
+def check_room(parts: Parts, artifacts: int, limit_tokens: int, count: budget.Count) -> None:
+    """Whatever becomes of its files, a handover can be delivered: there is room for the line that counts them.
+
+    Raises RequestError (limit_not_positive).
+    """
+    if not artifacts:
+        return
+    worst = f"{artifacts} of the artifacts not as recorded: {artifacts} changed, {artifacts} gone, {artifacts} outside\n"
+    if (needed := budget.least(parts(_SHORTER_TITLES[-1], worst), count)) > limit_tokens:
+        raise RequestError(
+            f"max_context_tokens must be positive and large enough, got {limit_tokens}: what is never cut needs {needed} tokens,"
+            " the line on artifacts that change before delivery included",
+            f"set max_context_tokens to {needed} or more, or shorten what is never cut",
+            "limit_not_positive",
+        )
 
 
 def record(book: ChainBook, planned: Plan, caller: Caller) -> Prepared:
@@ -336,35 +394,85 @@ def record(book: ChainBook, planned: Plan, caller: Caller) -> Prepared:
             delivered=package.tokens,
             omitted=list(package.omitted),
             turns=len(packet.recent_turns),
+            include_recent_turns=request.include_recent_turns,
             token_counter=planned.token_counter,
+            **({"warnings": list(planned.warnings)} if planned.warnings else {}),
         ),
         before=tuple(before),
     )
     check_no_turns(entry_of(snapshot), entry_of(without_turns(snapshot)))
     written = book.brief(snapshot, check_append_only)
     foreign = book.unaccounted_bytes(written.path.name)
-    warnings = planned.warnings + ((f"{foreign:,} bytes of the briefing were not written by this installation",) if foreign else ())
-    return Prepared(replace(planned, warnings=warnings), written)
+    told = [f"{foreign:,} bytes of the briefing were not written by this installation"] if foreign else []
+    told += [f"an earlier entry is still missing in its briefing: {book.unhealed}"] if book.unhealed else []
+    return Prepared(replace(planned, warnings=(*planned.warnings, *told, *book.unread())), written)
 
 
 def repeated(
     request: HandoverRequest, specialist: Specialist, chain: Chain, folder: HandoverFolder, ports: Ports
 ) -> Prepared:
-    """The handover that was prepared, or is under way, by the same call."""
+    """The handover that was prepared, or is under way, by the same call, with the limits that it travels with."""
     found = chain.newest_to(specialist.profile)
     assert found is not None
+    starts = request.start and found.state == "prepared"
+    asked, recorded = limits_asked(request), limits_of(found)
+    look = looking(folder)
     planned = packaged(
-        request,
+        limited(request, asked if starts else recorded),
         specialist,
-        inherit.Built(found.packet),
+        inherit.Built(with_turns(found.packet, asked if starts else recorded)),
         folder,
         ports,
+        artifact_status=artifact_status(folder, found.packet, look),
         notices=notices(chain),
         earlier=earlier_work(chain, found.packet),
     )
     path = briefing_path(folder, found.packet)
-    planned = replace(planned, warnings=request.warnings)
+    warnings = (
+        *map(str, found.events[0].data.get("warnings", ())),
+        *request.warnings,
+        *artifact_warnings(folder, found.packet, look),
+        *limit_warnings(asked, recorded, starts=starts, open=found.is_open),
+    )
+    planned = replace(planned, warnings=tuple(dict.fromkeys(warnings)))
     return Prepared(planned, Written(path, True, False, 0), state=found.state, repeated=True)
+
+
+def limits_asked(request: HandoverRequest) -> Limits:
+    return Limits(request.max_context_tokens, request.overflow, request.include_recent_turns)
+
+
+def limits_of(handover: Handover) -> Limits:
+    """The limits that a handover travels with: those of its last delivery, before one those it was prepared with."""
+    prepared = handover.events[0].data
+    data = next((e.data for e in reversed(handover.events) if e.kind == "delivered" and "limit" in e.data), prepared)
+    turns = data.get("include_recent_turns", len(handover.packet.recent_turns))
+    return Limits(int(data["limit"]), "whole" if data["overflow"] == "whole" else "fit", int(turns))
+
+
+def limited(request: HandoverRequest, limits: Limits) -> HandoverRequest:
+    return replace(
+        request, max_context_tokens=limits.tokens, overflow=limits.overflow, include_recent_turns=limits.turns
+    )
+
+
+def with_turns(packet: HandoverPacket, limits: Limits) -> HandoverPacket:
+    """The packet with no more of its turns than travel; what was not recorded with it cannot."""
+    if len(packet.recent_turns) <= limits.turns:
+        return packet
+    newest = packet.recent_turns[-limits.turns :] if limits.turns else ()
+    return packet.model_copy(update={"recent_turns": newest})
+
+
+def limit_warnings(asked: Limits, recorded: Limits, *, starts: bool, open: bool) -> tuple[str, ...]:
+    """What a repeated call with other limits must know: which count."""
+    if asked == recorded:
+        return ()
+    if not starts:
+        how = "it is under way" if open else "with start=true it is delivered with the limits of that call"
+        return (f"this handover travels with {recorded}; the limits of this call ({asked}) were not taken: {how}",)
+    more = "; turns that were not recorded with it do not travel" if asked.turns > recorded.turns else ""
+    return (f"delivered with the limits of this call ({asked}); it was prepared with {recorded}{more}",)
 
 
 def again(book: ChainBook, prepared: Prepared) -> Prepared:
@@ -445,6 +553,38 @@ def fingerprint(request: HandoverRequest) -> str:
     newest = request.recent_turns[-1:] if request.recent_turns else ()  # how many travel is a limit
     given["recent_turns"] = [[turn.role, turn.text] for turn in newest]
     return hashlib.sha256(canonical(given).encode()).hexdigest()
+
+
+def looking(folder: HandoverFolder) -> Look:
+    """What each file of the project is, looked at once."""
+    return functools.cache(lambda path: artifact_facts(folder.root, path))
+
+
+def artifact_status(folder: HandoverFolder, packet: HandoverPacket, look: Look) -> dict[str, str]:
+    """How each artifact is now, by path: unchanged, changed, gone, outside, unrecorded."""
+    return {item.path: check_artifact(folder.root, item, look(item.path)) for item in packet.artifacts}
+
+
+_ARTIFACT_TOLD = {
+    "changed": "changed since it was recorded",
+    "gone": "does not exist",
+    "outside": "lies outside the project and is not compared",
+    "unrecorded": "is no readable plain file and is not compared",
+}
+
+
+def artifact_warnings(folder: HandoverFolder, packet: HandoverPacket, look: Look) -> tuple[str, ...]:
+    """What the sender should know of the files it names, a line for each way in which they are not as it may think."""
+    found: dict[str, list[str]] = {}
+    for item in packet.artifacts:
+        status = check_artifact(folder.root, item, look(item.path))
+        told = (look(item.path).missing if status == "unrecorded" else status) if "://" not in item.path else ""
+        found.setdefault(told, []).append(render.one_line(item.path, 80))
+    return tuple(
+        f"artifact {', '.join(names[:5])}{f' and {len(names) - 5} more' if len(names) > 5 else ''}: {told}"
+        for word, told in _ARTIFACT_TOLD.items()
+        if (names := found.get(word, ()))
+    )
 
 
 def facts(folder: HandoverFolder, path: str) -> tuple[str, int | None]:

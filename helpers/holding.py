@@ -8,9 +8,9 @@ from pathlib import Path
 
 from usr.plugins.software_orchestrator.helpers import render
 from usr.plugins.software_orchestrator.helpers.chain import Chain, Handover
-from usr.plugins.software_orchestrator.helpers.chain_book import ChainBook, chain_holding, opened, peek
+from usr.plugins.software_orchestrator.helpers.chain_book import ChainBook, chain_holding, opened, peek, unreadable
 from usr.plugins.software_orchestrator.helpers.config import Settings
-from usr.plugins.software_orchestrator.helpers.errors import RefusedError
+from usr.plugins.software_orchestrator.helpers.errors import RecordError, RefusedError
 from usr.plugins.software_orchestrator.helpers.handover_result import start_call
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.ports import COMMAND_LINE, Caller, Ports
@@ -29,7 +29,8 @@ def held_by(handover_id: str, caller: Caller, settings: Settings, ports: Ports) 
     chain = chain_holding(folder, handover_id, ports)
     found = chain.find(handover_id) if chain else None
     if found is None:
-        raise RefusedError(f"no handover {handover_id} is recorded in {folder.path}", "", "unknown_reference")
+        hint = unreadable(folder.ledgers())
+        raise RefusedError(f"no handover {handover_id} is recorded in {folder.path}", hint, "unknown_reference")
     return found
 
 
@@ -38,7 +39,11 @@ def standing(project_root: str, caller: Caller, settings: Settings, ports: Ports
     folder = HandoverFolder.open(project_root)
     lines = []
     for path in ledgers_of_chat(folder, caller):
-        chain = peek(folder, path.stem, ports)
+        try:
+            chain = peek(folder, path.stem, ports)
+        except RecordError as error:
+            lines.append(f"Not read: {path.name}: {render.one_line(error.message)}")
+            continue
         if not of_chat(chain, folder, caller):
             continue
         if chain.stop and caller.person_count <= chain.stop_mark and not caller.inside:
@@ -77,7 +82,10 @@ def of_chat(chain: Chain, folder: HandoverFolder, caller: Caller) -> bool:
 
 @contextmanager
 def holding(handover_id: str, caller: Caller, settings: Settings, ports: Ports) -> Iterator[tuple[ChainBook, Handover]]:
-    """The chain of a handover of this chat, locked and healed. Raises RefusedError (nothing_open, unknown_reference)."""
+    """The chain of a handover of this chat, locked and healed. Raises RefusedError (nothing_open, unknown_reference).
+
+    A briefing that cannot be healed stops nothing here: `ChainBook.unhealed` says why.
+    """
     if not handover_id:
         raise RefusedError("no handover is open here", "this tool is for a specialist that works on a handover", "nothing_open")
     folder = HandoverFolder.open(caller.project_root)
@@ -85,7 +93,7 @@ def holding(handover_id: str, caller: Caller, settings: Settings, ports: Ports) 
     if chain is None:
         raise RefusedError(
             f"no handover {render.one_line(handover_id, 40)} is recorded in this project",
-            "copy the reference from next_step",
+            "; ".join(filter(None, ("copy the reference from next_step", unreadable(folder.ledgers())))),
             "unknown_reference",
         )
     if caller.chat_id != COMMAND_LINE and not of_chat(chain, folder, caller):

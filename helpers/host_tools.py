@@ -121,7 +121,7 @@ async def run_leg(at: Desk, tool: Any, prepared: Prepared) -> Answer:
     identity, specialist = prepared.packet.identity, prepared.plan.specialist
     try:
         host.refuse_unknown_profile(at.agent, specialist.profile)
-        delivery = await asyncio.to_thread(deliver, identity.handover_id, *at.rest, way="start")
+        delivery = await asyncio.to_thread(deliver, identity.handover_id, *at.rest, way="start", limits=prepared.plan.limits)
     except HandoverError as error:
         return await fail(at, prepared, str(error))
     announce(at, delivery)

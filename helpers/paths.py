@@ -36,6 +36,7 @@ SPECIALIST_CHARS = 45
 CHAT_CHARS = 40
 KEY_BYTES = 32
 HASHED_BYTES = 64 * 1024 * 1024
+SEARCHED_BYTES = 256 * 1024 * 1024
 
 _MARK = ".a0proj"
 _CHUNK_BYTES = 1024 * 1024
@@ -246,6 +247,21 @@ def open_read(path: Path) -> io.FileIO:
     """Open for reading, unbuffered. Raises as `open_append`, and FileNotFoundError when there is none."""
     with _directory(path.parent) as at:
         return io.FileIO(_open_regular(path.name, os.O_RDONLY, at), "rb")
+
+
+def holds(path: Path, wanted: bytes) -> bool:
+    """Whether a file contains these bytes, read in chunks. Raises RecordError for what is no plain file, cannot be read or is
+    larger than `SEARCHED_BYTES`; FileNotFoundError when there is none."""
+    with reading(path), open_read(path) as file:
+        if (size := os.fstat(file.fileno()).st_size) > SEARCHED_BYTES:
+            raise _unsafe(f"{path.name!r} has {size:,} bytes, more than is searched")
+        tail = b""
+        while chunk := file.read(_CHUNK_BYTES):
+            here = tail + chunk
+            if wanted in here:
+                return True
+            tail = here[max(0, len(here) + 1 - len(wanted)) :]
+    return False
 
 
 @contextmanager
@@ -463,9 +479,12 @@ def artifact_facts(root: Path, path: str) -> Facts:
         return Facts(missing="unrecorded")
 
 
-def check_artifact(root: Path, artifact: Artifact) -> Comparison:
-    """Compare a file with what the packet recorded; "unrecorded" when there is nothing to compare."""
-    now = artifact_facts(root, artifact.path)
+def check_artifact(root: Path, artifact: Artifact, now: Facts | None = None) -> Comparison:
+    """Compare a file with what the packet recorded; "unrecorded" when there is nothing to compare.
+
+    `now` is what the file is, where that was looked at already.
+    """
+    now = now or artifact_facts(root, artifact.path)
     recorded = bool(artifact.sha256) or artifact.size is not None
     if now.missing == "outside" or (now.missing and recorded):
         return now.missing

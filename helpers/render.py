@@ -191,11 +191,13 @@ def package_parts(
     earlier: Sequence[tuple[str, str]] = (),
     title_chars: int = TITLE_CHARS,
     artifact_status: Mapping[str, str] | None = None,
+    artifact_counts: str = "",
 ) -> tuple[Part, ...]:
     """The packet as parts in the order in which they stand.
 
     `head`, `foot` and `notices` are trusted text, blocks of lines and single lines. `artifact_status` tells by path how a file
-    is now compared with what was recorded. `title_chars` 0: decisions are not shortened. `earlier` are sections about
+    is now compared with what was recorded; the lines of those that are not as recorded are never cut, unless the line
+    `artifact_counts` stands for them. `title_chars` 0: decisions are not shortened. `earlier` are sections about
     the receiver's own earlier work, first to be cut.
     """
     status = artifact_status or {}
@@ -212,7 +214,7 @@ def package_parts(
         *_list("State", tuple(field for field in packet.state if field.status != "declined"), state_line, rank=2),
         *_list("Rejected paths: do not try again", packet.rejected_paths, lambda path: _pair(path.what, path.why), rank=3),
         *_list("Open questions", packet.open_questions, lambda item: quote(item.text, f"{_id(item.id)}: "), rank=2),
-        *_artifacts(packet.artifacts, status),
+        *_artifacts(packet.artifacts, status, artifact_counts),
         *_list("Flags", packet.flags, lambda flag: _pair(flag.text, ", ".join(flag.fields)), rank=2),
         *_authority(packet.authority),
         *_text("Stopped at", packet.stopped_at, 3),
@@ -267,11 +269,23 @@ def _decisions(decisions: Sequence[Decision], title_chars: int) -> Iterable[Part
             yield Part("Decisions no longer active", f"decision {_id(decision.id)}", line, line if keep else "", 5)
 
 
-def _artifacts(artifacts: Sequence[Artifact], status: Mapping[str, str]) -> Iterable[Part]:
+NOT_AS_RECORDED = ("changed", "gone", "outside")
+
+
+def artifact_counts(status: Iterable[str]) -> str:
+    """One line on the files that are not as recorded, "" when all are: `2 of the artifacts not as recorded: 1 changed, 1 gone`."""
+    found = [word for word in status if word in NOT_AS_RECORDED]
+    told = ", ".join(f"{found.count(word)} {word}" for word in NOT_AS_RECORDED if word in found)
+    return f"{len(found)} of the artifacts not as recorded: {told}\n" if found else ""
+
+
+def _artifacts(artifacts: Sequence[Artifact], status: Mapping[str, str], counts: str = "") -> Iterable[Part]:
+    if counts:
+        yield Part("Artifacts", "how many are not as recorded", counts, counts, 0)
     for artifact in artifacts:
         found = status.get(artifact.path, "")
         line = artifact_line(artifact, found)
-        keep = found in ("changed", "gone", "outside")
+        keep = found in NOT_AS_RECORDED and not counts
         yield Part("Artifacts", f"artifact {one_line(artifact.path, 60)}", line, line if keep else "", 2)
 
 

@@ -13,7 +13,7 @@ from usr.plugins.software_orchestrator.helpers import inherit, policy, render
 from usr.plugins.software_orchestrator.helpers.chain import Chain, Handover
 from usr.plugins.software_orchestrator.helpers.chain_book import ChainBook, about, peek
 from usr.plugins.software_orchestrator.helpers.config import Settings
-from usr.plugins.software_orchestrator.helpers.errors import RefusedError
+from usr.plugins.software_orchestrator.helpers.errors import RecordError, RefusedError
 from usr.plugins.software_orchestrator.helpers.event import Draft
 from usr.plugins.software_orchestrator.helpers.hand_back import KIND, Answer, answer_of, told_before
 from usr.plugins.software_orchestrator.helpers.handover_protocol import (
@@ -152,8 +152,7 @@ def hand_back(
         **({"missing": note["missing"], "already_held": note.get("already_held", [])} if kind == "clarify" else {}),
     )
     event = book.write(*drafts, closing)[-1]
-    book.brief(event)
-    return answer_of(handover, packet, event, book.folder, settings, ports)
+    return answer_of(handover, packet, event, book.folder, settings, ports, warnings=book.brief_or_tell(event))
 
 
 def returned_packet(
@@ -245,8 +244,7 @@ def close(
                 person_messages=caller.person_count,
             ),
         )[-1]
-        book.brief(event)
-        return answer_of(handover, packet, event, book.folder, settings, ports)
+        return answer_of(handover, packet, event, book.folder, settings, ports, warnings=book.brief_or_tell(event))
 
 
 def closing_note(handover: Handover, said: str, why: str, ports: Ports) -> dict[str, Any]:
@@ -310,7 +308,10 @@ def sweep(alive: set[str], project_root: str, caller: Caller, settings: Settings
     folder = HandoverFolder.open(project_root)
     gone = []
     for path in ledgers_of_chat(folder, caller):
-        chain = peek(folder, path.stem, ports)
+        try:
+            chain = peek(folder, path.stem, ports)
+        except RecordError:
+            continue  # `standing` names it
         for handover in chain.open if of_chat(chain, folder, caller) else ():
             if handover.id not in alive:
                 close(handover.id, "cancelled", "its agent is gone", caller, settings, ports)
