@@ -266,7 +266,8 @@ def record_of_line(line: bytes) -> Record:
         record = None
     if head is None or not isinstance(record, dict) or "content" not in record or "ai" not in record:
         return _DAMAGED
-    return {**record, "agent": head.agent, "handover": head.handover, "time": head.time}
+    record["agent"], record["handover"], record["time"] = head.agent, head.handover, head.time
+    return record
 
 
 def from_lines(
