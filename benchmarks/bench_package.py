@@ -4,9 +4,8 @@
 
 "package" is what makes the text: rendering the packet, counting it, fitting it. "call" is everything that a call does before
 it writes: reading the arguments with all 2,000 turns in them, masking, merging, hashing, packaging. Each figure is the least
-of many runs with empty caches. The first row is printed and not held to the bound: 1,000 tokens are encoded in a quarter of a
-millisecond, and laying out the lines costs a seventh of one. A package that has to be fitted needs an exact count of all
-that was asked to travel: its figure is the multiple of encoding that once.
+of many runs with empty caches; encoding is tiktoken's own. A package that has to be fitted needs an exact count of all that
+was asked to travel: its figure is the multiple of encoding that once, and not held to the bound.
 """
 
 from __future__ import annotations
@@ -104,7 +103,7 @@ def main() -> int:
     print(f"{'from a chat of 2,000 turns':28} {'tokens':>8} {'encode ms':>9} {'package':>9} {'times':>7} {'call ms':>9}")
     ratios = [measure(*case, ports) for case in CASES]
     measure(*FITTED, ports, of_asked=True)
-    return 0 if max(ratios[1:]) <= MOST else 1
+    return 0 if max(ratios) <= MOST else 1
 
 
 if __name__ == "__main__":

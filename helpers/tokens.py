@@ -51,18 +51,15 @@ class TokenCounter:
     def __init__(self, name: str, measure: Callable[[str], int]) -> None:
         self.name = name
         self._measure = measure
-        self._cached = lru_cache(maxsize=8192)(self._count)
+        self._cached = lru_cache(maxsize=8192)(measure)
 
     def count(self, text: str) -> int:
         """Number of tokens; special tokens such as `<|endoftext|>` count as the plain text they are."""
-        return self._cached(text) if len(text) <= _CACHED_CHARS else self._count(text)
+        return self._cached(text) if len(text) <= _CACHED_CHARS else self._measure(text)
 
     def forget(self) -> None:
         """Empty the cache, so that a benchmark measures counting."""
         self._cached.cache_clear()
-
-    def _count(self, text: str) -> int:
-        return self._measure(text)
 
 
 def _quick(encode: Callable[[str], list[int]]) -> Callable[[str], int]:
@@ -95,7 +92,7 @@ def _bounded(measure: Callable[[str], int]) -> Callable[[str], int]:
     long_word, word = regex.compile(_LONG), regex.compile(_PATTERN)
 
     def count(text: str) -> int:
-        if not _may_hold_a_long_word(text):
+        if len(text) < _PIECE or not _may_hold_a_long_word(text):
             return measure(text)
         total, at = 0, 0
         while run := long_word.search(text, at):

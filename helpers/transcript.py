@@ -196,13 +196,12 @@ _DIGIT_OF: Final = bytes((code - ord("0")) % 256 for code in range(256))
 _TELLS_OF: Final = bytes(code == ord("1") for code in range(256))
 
 
-def _index_of_heads(heads: Sequence[bytes], lines: Sequence[bytes]) -> Index:
+def _index_of_heads(heads: bytes, lines: Sequence[bytes]) -> Index:
     """The index of `lines` from their `_LOOKED_AT` parts, all at once; one by one where a line is damaged."""
-    joined = b"".join(heads)
-    letters, tells = joined[::_LOOKED_AT_LENGTH], joined[1::_LOOKED_AT_LENGTH]
-    if len(joined) == _LOOKED_AT_LENGTH * len(lines) and not letters.translate(None, _KIND_LETTERS.encode()):
+    letters, tells = heads[::_LOOKED_AT_LENGTH], heads[1::_LOOKED_AT_LENGTH]
+    if len(heads) == _LOOKED_AT_LENGTH * len(lines) and not letters.translate(None, _KIND_LETTERS.encode()):
         with suppress(ValueError):
-            return Index(letters.translate(_KIND_OF), _sizes(joined), tells.translate(_TELLS_OF))
+            return Index(letters.translate(_KIND_OF), _sizes(heads), tells.translate(_TELLS_OF))
     return index_of(lines)
 
 
@@ -266,7 +265,8 @@ def record_of_line(line: bytes) -> Record:
         record = None
     if head is None or not isinstance(record, dict) or "content" not in record or "ai" not in record:
         return _DAMAGED
-    return {**record, "agent": head.agent, "handover": head.handover, "time": head.time}
+    record["agent"], record["handover"], record["time"] = head.agent, head.handover, head.time
+    return record
 
 
 def from_lines(
@@ -277,12 +277,12 @@ def from_lines(
     The index is made from the heads in passing, while each line is at hand.
     """
     kept: list[bytes] = []
-    heads: list[bytes] = []
+    heads = bytearray()
     for line in lines:
         if line and not line.isspace() and (keep is None or keep(line)):
             kept.append(line)
-            heads.append(line[_LOOKED_AT])
-    return Transcript(kept, source, _index_of_heads(heads, kept), resolve)
+            heads += line[_LOOKED_AT]
+    return Transcript(kept, source, _index_of_heads(bytes(heads), kept), resolve)
 
 
 # --- one record -> one message
