@@ -89,7 +89,8 @@ def measure(name: str, count: int, limit: int, ports: Ports, of_asked: bool = Fa
             given_whole = {**given, "overflow": "whole"}
             whole = handover_protocol.preview(given_whole, caller, chosen, ports).plan.package.text
         once = cpu_ms(lambda: encode(whole))
-        made = cpu_ms(lambda: handover_protocol.packaged(plan.request, plan.specialist, plan.built, where, ports))
+        given_to = (plan.request, plan.specialist, plan.built, where, ports)
+        made = cpu_ms(lambda: handover_protocol.packaged(*given_to, artifact_status={}))
         call = cpu_ms(lambda: handover_protocol.preview(given, caller, chosen, ports))
     print(f"{name:28} {plan.package.tokens:>8,} {once:>9.2f} {made:>9.2f} {made / once:>7.2f} {call:>9.2f}")
     return made / once
