@@ -42,6 +42,8 @@ def test_the_other_commands_are_targets_of_the_makefile():
 
 def test_the_documented_handover_gives_the_documented_answer(tmp_path):
     call, answer = CALLS[0], CALLS[1]
+    for name in call["tool_args"]["artifacts"]:
+        (tmp_path / name).write_text("there", encoding="utf-8")
     args = {**call["tool_args"], "project_root": str(tmp_path)}
     done = run("handover", "--args", "-", folder=tmp_path, input=json.dumps(args))
     found = json.loads(done.stdout)
