@@ -33,6 +33,7 @@ from usr.plugins.software_orchestrator.helpers.host_desk import (
     stash,
     sweep,
 )
+from usr.plugins.software_orchestrator.helpers.request import unwrapped
 
 
 async def handover(agent: Any, tool: Any, args: Mapping[str, Any]) -> HandoverResponse:
@@ -85,6 +86,7 @@ def _most_refusals(agent: Any) -> int:
 
 def arguments(agent: Any, args: Mapping[str, Any]) -> dict[str, Any]:
     """The call with paths as they can be opened. Inside a handover its own project counts, whatever the call says."""
+    args = unwrapped(args)
     given = {**args, "artifacts": masking.map_text(args.get("artifacts"), host.real_path)}
     given["project_root"] = None if host.binding(agent) else host.real_path(args.get("project_root"))
     return given
@@ -190,6 +192,7 @@ async def reply(agent: Any, args: Mapping[str, Any]) -> HandoverResponse:
         if host.binding(agent) is None:
             raise RefusedError("no handover is open for you", "answer with the response tool", "nothing_open")
         at = desk(agent)
+        args = unwrapped(args)
         given = {**args, "artifacts": masking.map_text(args.get("artifacts"), host.real_path)}
         answer = await asyncio.to_thread(reply_protocol.reply, given, *at.rest)
     except HandoverError as error:

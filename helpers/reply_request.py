@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 from usr.plugins.software_orchestrator.helpers import request as shape
@@ -63,22 +63,21 @@ def parse_reply(args: Mapping[Any, Any], roster: Roster, mask: Mask) -> ReplyReq
     reply = ReplyRequest(
         verdict=_verdict(given["verdict"], problems),
         missing=shape.texts(given["missing"], commas=True),
-        decisions=problems.attempt("decisions", shape.decisions, given["decisions"], ()),
-        artifacts=shape.items(given["artifacts"], "path", shape.ARTIFACT_KEYS, commas=True),
-        rejected_paths=shape.items(given["rejected_paths"], "what", shape.REJECTED_KEYS),
-        open_questions=shape.items(given["open_questions"], "text", shape.QUESTION_KEYS),
-        flags=shape.items(given["flags"], "text", shape.FLAG_KEYS),
+        decisions=shape.decisions(given["decisions"], problems),
+        artifacts=shape.items(given["artifacts"], shape.ARTIFACTS, problems),
+        rejected_paths=shape.items(given["rejected_paths"], shape.REJECTED_PATHS, problems),
+        open_questions=shape.items(given["open_questions"], shape.OPEN_QUESTIONS, problems),
+        flags=shape.items(given["flags"], shape.FLAGS, problems),
         state=problems.attempt("state", shape.state, given["state"], ()),
         sections_done=shape.texts(given["sections_done"], commas=True),
         notes=shape.texts(given["notes"]),
         hand_to=_receiver(given["hand_to"], roster, problems),
         outcome=problems.attempt("outcome", _outcome, given["outcome"], ""),
-        warnings=tuple(warnings),
         **{name: shape.text(given[name]).strip() for name in _TEXTS},
     )
     _check_parts(reply, problems)
     problems.raise_if_any()
-    return reply
+    return replace(reply, warnings=(*warnings, *problems.warnings))
 
 
 def _verdict(value: Any, problems: Problems) -> Verdict:

@@ -12,8 +12,8 @@ import json
 import math
 import re
 import warnings as python_warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
 from usr.plugins.software_orchestrator.helpers.config import MAX_TOKENS, Settings
@@ -25,6 +25,7 @@ from usr.plugins.software_orchestrator.helpers.roster import normal
 _NOTHING = {"", "none", "null", "undefined", "nil", "n/a"}
 _TRUE, _FALSE = {"true", "yes", "y", "on", "1"}, {"false", "no", "n", "off", "0", ""}
 _WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+_LONGEST_PATH = 4095  # bytes: PATH_MAX of Linux without its NUL
 _MAX_DEPTH = 40  # of nested JSON; the host's parser allows more, nothing useful needs it
 
 Items = tuple[dict[str, Any], ...]
@@ -69,11 +70,23 @@ class HandoverRequest:
 ARGUMENTS = tuple(item.name for item in fields(HandoverRequest) if item.name != "warnings")
 
 
+_ADVICE = {
+    "include_recent_turns": "leave it out for the default, or send a number such as 5",
+    "overflow": 'leave it out: "fit" keeps to the limit and names what it left out, "whole" delivers everything',
+    "start": "true runs the specialist at once, false or nothing prepares the handover",
+    "state": 'send an object such as {"ticket": "ABC-1", "vat_id": {"status": "declined"}}',
+    "answers": 'send the id of the handover that asked, and what it asked for: {"id": "ho-...", "vat_id": "DE123"}',
+    "authority": 'send {"granted": ["read"], "denied": ["deploy"]}, or leave it out',
+    "outcome": "leave it out where the work is complete",
+}
+
+
 class Problems:
-    """Collects what is wrong with a call, to tell it at once."""
+    """Collects what is wrong with a call, to tell it at once; and in `warnings` what was understood only in part."""
 
     def __init__(self) -> None:
         self._found: list[tuple[str, str, Code]] = []
+        self.warnings: list[str] = []
 
     def add(self, message: str, hint: str = "", code: Code = "bad_value") -> None:
         self._found.append((message, hint, code))
@@ -85,7 +98,7 @@ class Problems:
         except HandoverError as error:
             self.add(error.message, error.hint, error.code)
         except ValueError as error:
-            self.add(f"{name} {error}, got {shown(value)}")
+            self.add(f"{name} {error}, got {shown(value)}", _ADVICE.get(name, "leave it out, or send what it must be"))
         return default
 
     def raise_if_any(self) -> None:
@@ -112,11 +125,11 @@ def parse(args: Mapping[Any, Any], settings: Settings, *, mask: Mask, project_ro
         topic=_topic(given["topic"], problems),
         project_root=_project_root(given["project_root"], project_root, problems, mask),
         recent_turns=turns(given["recent_turns"]) or None,
-        decisions=attempt("decisions", decisions, given["decisions"], ()),
-        artifacts=items(given["artifacts"], "path", ARTIFACT_KEYS, commas=True),
-        rejected_paths=items(given["rejected_paths"], "what", REJECTED_KEYS),
-        open_questions=items(given["open_questions"], "text", QUESTION_KEYS),
-        flags=items(given["flags"], "text", FLAG_KEYS),
+        decisions=decisions(given["decisions"], problems),
+        artifacts=items(given["artifacts"], ARTIFACTS, problems),
+        rejected_paths=items(given["rejected_paths"], REJECTED_PATHS, problems),
+        open_questions=items(given["open_questions"], OPEN_QUESTIONS, problems),
+        flags=items(given["flags"], FLAGS, problems),
         acceptance_criteria=texts(given["acceptance_criteria"]),
         sections_done=texts(given["sections_done"], commas=True),
         notes=texts(given["notes"]),
@@ -129,28 +142,90 @@ def parse(args: Mapping[Any, Any], settings: Settings, *, mask: Mask, project_ro
         overflow=attempt("overflow", choice("fit", "whole"), given["overflow"], "fit"),
         start=attempt("start", boolean, given["start"], False),
         return_condition=text(given["return_condition"]).strip() or settings.default_return_condition,
-        warnings=(*warnings, *broken),
         **{name: text(given[name]).strip() for name in _TEXTS},
     )
     problems.raise_if_any()
-    return request
+    return replace(request, warnings=(*warnings, *broken, *problems.warnings))
 
 
 _TEXTS = ("summary", "handover_reason", "goal", "next_action", "user_state", "stopped_at")
-DECISION_KEYS = {
-    "text": ("decision", "title", "what", "statement", "description", "content"),
-    "rationale": ("why", "reason", "because"),
-    "evidence": ("sources", "proof"),
-    "owner": ("by", "author", "decided_by"),
-    "id": (),
-    "version": (),
-    "status": (),
-    "supersedes": ("replaces",),
-}
-ARTIFACT_KEYS = {"path": ("file", "filename", "name", "uri", "url", "reference"), "kind": ("type",), "version": ()}
-REJECTED_KEYS = {"what": ("path", "option", "tried", "text", "approach"), "why": ("reason", "because", "rationale")}
-QUESTION_KEYS = {"text": ("question", "what"), "id": (), "field": ("answers",)}
-FLAG_KEYS = {"text": ("flag", "what", "message"), "fields": ("field",)}
+@dataclass(frozen=True)
+class Kind:
+    """What an argument's items are: `main` is the field that each needs, `keys` all its fields with their other names.
+
+    Values under several names of a field in `joined` are told together, of other fields the first one counts. `value` is the
+    field that a plain value stands for in an object `{main: value}`.
+    """
+
+    argument: str
+    main: str
+    keys: Mapping[str, Sequence[str]]
+    value: str
+    joined: Set[str] = frozenset()
+    commas: bool = False
+
+    @property
+    def known(self) -> dict[str, str]:
+        """Every name of a field, and which field that is."""
+        return {alias: name for name, others in self.keys.items() for alias in (name, *others)}
+
+    def rank(self, alias: str) -> int:
+        """Which of several names of one field comes first; those that are told together stay in the order they came in."""
+        return 0 if self.known.get(alias, "") in {"", *self.joined} else list(self.known).index(alias)
+
+
+DECISIONS = Kind(
+    "decisions",
+    "text",
+    {
+        "text": ("title", "name", "decision", "what", "statement", "summary", "description", "content", "details"),
+        "rationale": ("why", "reason", "because"),
+        "evidence": ("sources", "proof"),
+        "owner": ("by", "author", "decided_by"),
+        "id": (),
+        "version": (),
+        "status": (),
+        "supersedes": ("replaces",),
+    },
+    value="rationale",
+    joined=frozenset({"text", "rationale"}),
+)
+ARTIFACTS = Kind(
+    "artifacts",
+    "path",
+    {
+        "path": ("file", "filename", "file_path", "uri", "url", "reference", "name"),
+        "kind": ("type", "title", "description", "note", "purpose"),
+        "version": (),
+    },
+    value="kind",
+    joined=frozenset({"kind"}),
+    commas=True,
+)
+REJECTED_PATHS = Kind(
+    "rejected_paths",
+    "what",
+    {
+        "what": ("title", "path", "option", "tried", "approach", "text", "description"),
+        "why": ("reason", "because", "rationale"),
+    },
+    value="why",
+    joined=frozenset({"what", "why"}),
+)
+OPEN_QUESTIONS = Kind(
+    "open_questions",
+    "text",
+    {"text": ("title", "question", "what", "description", "content"), "id": (), "field": ("answers",)},
+    value="field",
+    joined=frozenset({"text"}),
+)
+FLAGS = Kind(
+    "flags",
+    "text",
+    {"text": ("flag", "title", "what", "message", "description"), "fields": ("field",)},
+    value="fields",
+    joined=frozenset({"text"}),
+)
 _STRUCTURED = {
     "recent_turns", "decisions", "artifacts", "acceptance_criteria", "rejected_paths", "open_questions", "state", "answers",
     "flags", "sections_done", "notes", "authority", "missing",
@@ -169,12 +244,50 @@ def tidy(
     return whole, unknown + broken
 
 
+def arguments_of(source: str) -> Mapping[str, Any]:
+    """The tool's arguments in a text: one JSON object, also in a code fence, behind a byte order mark, or as a whole tool call.
+
+    Raises RequestError for text that is no JSON, is nested too deeply, or is no object.
+    """
+    told = _unfenced(source.lstrip("\ufeff"))
+    try:
+        found = json.loads(told)
+        while isinstance(found, str) and found.strip()[:1] in ("{", '"'):
+            found = json.loads(_unfenced(found))
+    except RecursionError:
+        raise RequestError("the arguments are nested too deeply to be read", _ONE_OBJECT) from None
+    except ValueError as error:
+        raise RequestError(f"the arguments cannot be read: {error}", _ONE_OBJECT) from error
+    if not isinstance(found, dict):
+        raise RequestError(f"the arguments are no JSON object but {type(found).__name__}", _ONE_OBJECT)
+    return unwrapped(found)
+
+
+_ONE_OBJECT = "give one JSON object with the tool's arguments"
+_CALL_KEYS = {"tool_name", "tool_args", "thoughts", "headline", "name", "arguments"}
+
+
+def unwrapped(args: Mapping[Any, Any]) -> dict[Any, Any]:
+    """The arguments themselves where a whole call came: those in `tool_args` (an object or JSON text), and any beside it."""
+    found = dict(args)
+    for _ in range(3):
+        inner = next((decoded(found[key]) for key in ("tool_args", "arguments") if key in found), None)
+        if not isinstance(inner, dict):
+            break
+        found = {**{key: value for key, value in found.items() if key not in _CALL_KEYS}, **inner}
+    return found
+
+
+def _unfenced(source: str) -> str:
+    return re.sub(r"\A```\w*\s*|\s*```\Z", "", source.strip())
+
+
 def named(args: Mapping[Any, Any], known: Sequence[str], mask: Mask) -> tuple[dict[str, Any], list[str]]:
     """The known arguments under their names, JSON in strings decoded; and a warning for each unknown one."""
     warnings: list[str] = []
     values: dict[str, Any] = {}
-    for key, value in args.items():
-        name = re.sub(r"[\s\-]+", "_", str(key).strip(" \"'`")).lower()
+    for key, value in unwrapped(args).items():
+        name = re.sub(r"[\s\-]+", "_", str(key).strip(" \"'`\ufeff")).lower()
         if name in known:
             values[name] = decoded(value) if name in _STRUCTURED else value
             continue
@@ -252,7 +365,7 @@ def decoded(value: Any) -> Any:
     """A string that holds a JSON or Python list or object as that value; everything else as it is."""
     if not isinstance(value, str):
         return value
-    stripped = re.sub(r"\A```\w*\s*|\s*```\Z", "", value.strip())
+    stripped = _unfenced(value.lstrip("\ufeff"))
     if stripped[:1] not in ("[", "{") or stripped[-1:] not in ("]", "}"):
         return value
     for read in (json.loads, _literal):
@@ -296,52 +409,123 @@ def listed(value: Any, *, commas: bool = False) -> list[Any]:
         return list(value)
     if not isinstance(value, str):
         return [value]
-    lines = [re.sub(r"\A\s*(?:[-*•]|\d{1,3}[.)])\s+", "", line).strip() for line in value.split("\n")]
+    lines = [re.sub(r"\A\s*(?:[-*•]|\d{1,3}[.)])\s+", "", line).strip() for line in _lines(value)]
     lines = [line for line in lines if line and line.lower() not in _NOTHING]
     if commas and len(lines) == 1:
         return [part.strip() for part in re.split(r"[,;]", lines[0]) if part.strip()]
     return list(lines)
 
 
-def items(value: Any, main: str, keys: Mapping[str, Sequence[str]], *, commas: bool = False) -> Items:
-    """Objects with the packet's field names; a plain text becomes the `main` field. Items without it are left out."""
+def items(value: Any, kind: Kind, problems: Problems) -> Items:
+    """Objects with the packet's field names, from texts, objects, or one object that names them; what is lost is warned of."""
     value = decoded(value)
-    if isinstance(value, dict) and not any(name in value for name in (main, *keys[main])):
-        value = [_named(key, item, main, keys) for key, item in value.items()]
-    shaped = (_item(item, main, keys) for item in listed(value, commas=commas))
-    return tuple(item for item in shaped if item[main])
+    found: list[dict[str, Any]] = []
+    for item in [value] if isinstance(value, dict) else listed(value, commas=kind.commas):
+        inner = decoded(item)
+        if not isinstance(inner, dict):
+            found += [{kind.main: said}] if (said := text(item).strip()) else []
+        elif set(map(_key, inner)) & set(kind.known):
+            found += _item(inner, kind, problems)
+        else:
+            found += [one for name, part in inner.items() for one in _named(str(name).strip(), decoded(part), kind, problems)]
+    return tuple(found)
 
 
-def _named(name: str, item: Any, main: str, keys: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """An item of an object: its name there is its text, or its id where it brings a text of its own."""
-    if not isinstance(item, dict):
-        return {main: name, "why": item}
-    return {"id" if "id" in keys and any(key in item for key in (main, *keys[main])) else main: name, **item}
-
-
-def decisions(value: Any) -> Items:
-    """Decisions whose status exists. Raises RequestError that names those that do not."""
-    found = items(value, "text", DECISION_KEYS)
+def decisions(value: Any, problems: Problems) -> Items:
+    """Decisions whose status exists; those that do not are a problem."""
+    found = items(value, DECISIONS, problems)
     wrong = {shown(item["status"]) for item in found if item.get("status", "active").lower() not in get_args(DecisionStatus)}
     if wrong:
-        raise RequestError(
+        problems.add(
             f"decisions have no status {', '.join(sorted(wrong))}", "status is one of: " + ", ".join(get_args(DecisionStatus))
         )
+        return ()
     return found
 
 
-def _item(item: Any, main: str, keys: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    inner = decoded(item)
-    item = inner if isinstance(inner, dict) and any(key in inner for key in (main, *keys[main])) else item
-    if not isinstance(item, dict):
-        return {main: text(item).strip()}
-    lower = {re.sub(r"[\s\-]+", "_", str(key)).lower(): value for key, value in item.items()}
-    found: dict[str, Any] = {main: ""}
-    for name, others in keys.items():
-        value = next((lower[key] for key in (name, *others) if lower.get(key) not in (None, "")), None)
-        if value is not None:
-            found[name] = texts(value) if name in ("evidence", "fields") else value if name == "version" else text(value).strip()
-    return found
+def _key(name: Any) -> str:
+    return re.sub(r"[\s\-]+", "_", str(name).strip()).lower()
+
+
+def _item(item: Mapping[Any, Any], kind: Kind, problems: Problems) -> list[dict[str, Any]]:
+    """One item from an object that names at least one of its fields."""
+    given: dict[str, list[str]] = {}
+    values: dict[str, Any] = {}
+    lost: list[str] = []
+    for key, value in sorted(item.items(), key=lambda pair: kind.rank(_key(pair[0]))):
+        name = kind.known.get(_key(key), "")
+        if text(value).strip() == "":
+            continue
+        if not name or (name in values and name not in kind.joined):
+            if not name or text(value).strip() not in text(values[name]):
+                lost.append(f"{shown(str(key))} ({shown(value)})")
+            continue
+        values.setdefault(name, value)
+        given.setdefault(name, []).append(text(value).strip())
+    if kind.main not in values:
+        if values or lost:
+            problems.warnings.append(f"an item of {kind.argument} without {kind.main} was left out: {shown(dict(item))}")
+        return []
+    if lost:
+        problems.warnings.append(f"{kind.argument} have no field {', '.join(lost)}: left out of {shown(given[kind.main][0], 30)}")
+    return [{name: _value(name, values[name], given[name], kind) for name in kind.keys if name in values}]
+
+
+def _value(name: str, value: Any, told: Sequence[str], kind: Kind) -> Any:
+    if name in ("evidence", "fields"):
+        return texts(value)
+    if name == "version":
+        return value
+    return ": ".join(dict.fromkeys(told)) if name in kind.joined else told[0]
+
+
+_LISTS = {"items", "list", "all", "values", "entries"}
+
+
+def _named(name: str, value: Any, kind: Kind, problems: Problems) -> list[dict[str, Any]]:
+    """The items of one entry of an object: its name is an id, a text or a heading, whichever the value makes likely."""
+    if not name:
+        return list(items(value if isinstance(value, dict) else listed(value), kind, problems))
+    if isinstance(value, dict):
+        if set(map(_key, value)) & set(kind.known):
+            lower = set(map(_key, value))
+            own = "id" if "id" in kind.keys and lower & {kind.main, *kind.keys[kind.main]} else kind.main
+            return _item({own: name, **value} if own not in lower else value, kind, problems)
+        if "id" not in kind.keys:
+            return [{kind.main: name, kind.value: text(value)} if kind is not FLAGS else {"text": f"{name}: {text(value)}"}]
+        return [one for part, inner in value.items() for one in _under(name, {part: inner}, kind, problems)]
+    said = text(value).strip()
+    if value is True or not said:
+        return [{kind.main: name}]
+    plain = _key(name) in {*_LISTS, kind.argument, kind.argument.removesuffix("s")}
+    if isinstance(value, (list, tuple)) and (plain or kind is not FLAGS):
+        return [one for part in value for one in (items([part], kind, problems) if plain else _under(name, part, kind, problems))]
+    if kind is FLAGS:
+        if all(map(_is_name, texts(value))):
+            return [{"text": name, "fields": texts(value)}]
+        return [{"text": f"{name}: {'; '.join(texts(value))}"}]
+    if kind is ARTIFACTS:
+        swapped = "/" not in name and "." not in name and bool(re.fullmatch(r"\S*[./]\S+", said))
+        return [{"path": said, "kind": name}] if swapped else [{"path": name, "kind": said}]
+    if kind is REJECTED_PATHS:
+        return [{"what": name, "why": said}]
+    if _is_name(name):
+        return [{"id": name, "text": said}]
+    if kind is OPEN_QUESTIONS:
+        return [{"text": name, "field": said}] if _is_name(said) else [{"text": f"{name} {said}"}]
+    return [{"text": name, kind.value: said}]
+
+
+def _under(name: str, part: Any, kind: Kind, problems: Problems) -> list[dict[str, Any]]:
+    """An item that stands in a list under a heading; the heading is told before its text."""
+    found = items([part], kind, problems)
+    if kind is ARTIFACTS:
+        return [{"kind": name, **one} for one in found]
+    return [{**one, kind.main: f"{name}: {one[kind.main]}"} for one in found]
+
+
+def _is_name(word: str) -> bool:
+    return bool(re.fullmatch(r"\w[\w.\-]*", word))
 
 
 _ROLES = {
@@ -357,10 +541,13 @@ def turns(value: Any) -> tuple[Turn, ...]:
     value = decoded(value)
     if isinstance(value, str):
         value = _turn_lines(value)
-    elif isinstance(value, dict):
-        value = [value]
-    found = (_turn(item) for item in (value if isinstance(value, (list, tuple)) else [] if value is None else [value]))
-    return tuple(turn for turn in found if turn.text.strip())
+    elif isinstance(value, dict) and len(value) == 1 and _key(next(iter(value))) in _TURN_LISTS:
+        return turns(next(iter(value.values())))
+    many = value if isinstance(value, (list, tuple)) else [] if value is None else [value]
+    return tuple(turn for item in many for turn in _turns(item) if turn.text.strip())
+
+
+_TURN_LISTS = {*_LISTS, "turns", "messages", "recent_turns", "history", "conversation"}
 
 
 def newest_turns(value: Any, most: int) -> Any:
@@ -377,7 +564,7 @@ def newest_turns(value: Any, most: int) -> Any:
 
 
 def _turn_lines(value: str) -> list[str]:
-    lines = [line for line in value.split("\n") if line.strip()]
+    lines = [line for line in _lines(value) if line.strip()]
     if not any(_role(line) for line in lines):
         return lines
     joined: list[str] = []
@@ -397,24 +584,52 @@ def _role(line: str) -> str:
     return _ROLES.get(name.lower(), name if "_" in name and name.islower() else "")
 
 
-def _turn(item: Any) -> Turn:
+_ROLE_KEYS = ("role", "speaker", "from", "author", "sender")
+_CONTENT_KEYS = ("content", "text", "message", "parts", "body", "value")
+# What tells of a message but is none of its words.
+_ABOUT_KEYS = {"id", "type", "time", "timestamp", "date", "created_at", "number", "index", "turn", "name", "model", "metadata"}
+
+
+def _turns(item: Any) -> list[Turn]:
+    """The turns of one item; an object without role and content has one for each of its names: `{"user": ..., "ai": ...}`."""
     inner = decoded(item)
-    item = inner if isinstance(inner, dict) and "role" in inner else item
-    if isinstance(item, dict):
-        lower = {str(key).lower(): value for key, value in item.items()}
-        role = text(next((lower[key] for key in ("role", "speaker", "from", "author") if lower.get(key)), ""))
-        content = next((lower[key] for key in ("content", "text", "message") if key in lower), None)
-        if content is None and len(lower) == 1 and not role:
-            role, content = next((key, value) for key, value in lower.items())
-        return Turn(role=_ROLES.get(role.lower(), role) or "user", text=_content(content))
+    if isinstance(inner, dict):
+        lower = {_key(key): part for key, part in inner.items()}
+        if any(key in lower for key in (*_ROLE_KEYS, *_CONTENT_KEYS)):
+            return [_message(lower)]
+        if isinstance(item, str) and not any(_ROLES.get(key) for key in lower):
+            return [Turn(role="", text=item)]
+        known = any(key in _ROLES for key in lower)
+        about = _ABOUT_KEYS - set(_ROLES) if known else set()
+        spoken = {name: part for name, part in inner.items() if _key(name) not in about}
+        return [Turn(role=_ROLES.get(_key(name), str(name)), text=_content(part)) for name, part in spoken.items()]
     if isinstance(item, (list, tuple)) and len(item) == 2 and isinstance(item[0], str):
-        return Turn(role=_ROLES.get(item[0].lower(), item[0]), text=_content(item[1]))
-    said = text(item)
+        return [Turn(role=_ROLES.get(item[0].lower(), item[0]), text=_content(item[1]))]
+    said = _tidy(text(item))
     if role := _role(said):
         match = _TURN.fullmatch(said)
         assert match is not None
-        return Turn(role=role, text=match["text"])
-    return Turn(role="", text=said)
+        return [Turn(role=role, text=match["text"])]
+    return [Turn(role="", text=said)]
+
+
+def _message(lower: Mapping[str, Any]) -> Turn:
+    role = text(next((lower[key] for key in _ROLE_KEYS if lower.get(key)), ""))
+    told = [_content(lower[key]) for key in _CONTENT_KEYS if key in lower]
+    if not any(part.strip() for part in told):
+        beside = {key: part for key, part in lower.items() if key not in (*_ROLE_KEYS, *_CONTENT_KEYS, *_ABOUT_KEYS)}
+        told = [text(beside)]
+    words = "\n".join(dict.fromkeys(part for part in told if part.strip()))
+    return Turn(role=_ROLES.get(role.lower(), role) or "user", text=words)
+
+
+def _lines(value: str) -> list[str]:
+    return re.split(r"\r\n?|\n", value)
+
+
+def _tidy(value: str) -> str:
+    """The text with line ends as "\\n" and none around it."""
+    return "\n".join(_lines(value)).strip("\n")
 
 
 def _content(value: Any) -> str:
@@ -423,10 +638,10 @@ def _content(value: Any) -> str:
         return "\n".join(filter(None, map(_content, value)))
     if isinstance(value, dict):
         if "text" in value:
-            return text(value["text"])
+            return _content(value["text"])
         kind = value.get("type")
         return f"[{kind}]" if isinstance(kind, str) and kind else text(value)
-    return text(value)
+    return _tidy(text(value))
 
 
 STATUSES = ("answered", "declined", "skipped_not_triggered", "skipped_section_omitted", "volunteered")
@@ -458,20 +673,38 @@ def state(value: Any) -> Items:
 def _field(name: str, value: Any) -> dict[str, Any]:
     if not name.strip():
         raise ValueError("needs a name for every field")
-    if isinstance(value, dict) and value and set(value) <= {"value", "status", "verbatim", "owner", "hop"}:
-        status = re.sub(r"[^a-z]+", "_", text(value.get("status")).lower()).strip("_") or "answered"
+    if isinstance(value, dict) and _is_status(value):
+        lower = {_key(key): part for key, part in value.items()}
+        status = _status(lower.get("status")) or "answered"
         if status not in STATUSES:
             raise ValueError(f"has no status {status!r} (field {name}; allowed: {', '.join(STATUSES)})")
+        said = [text(lower[key]) for key in _WORDS_KEYS if key in lower]
+        beside = text({key: part for key, part in value.items() if _key(key) not in (*_FIELD_KEYS, *_WORDS_KEYS)})
         return {
             "field": name.strip(),
-            "value": value.get("value"),
+            "value": lower.get("value"),
             "status": status,
-            "verbatim": text(value.get("verbatim")),
-            "owner": text(value.get("owner")),
+            "verbatim": "\n".join(dict.fromkeys(filter(None, (*said, beside)))),
+            "owner": text(lower.get("owner")),
         }
     if isinstance(value, str) and value.strip(" []().").lower() == "declined":
         return {"field": name.strip(), "value": None, "status": "declined"}
     return {"field": name.strip(), "value": value, "status": "answered"}
+
+
+_FIELD_KEYS = ("value", "status", "owner", "hop")
+_WORDS_KEYS = ("verbatim", "words", "quote", "reason", "why")
+_WITHOUT_VALUE = {"declined", "skipped_not_triggered", "skipped_section_omitted"}
+
+
+def _status(value: Any) -> str:
+    return re.sub(r"[^a-z]+", "_", text(value).lower()).strip("_")
+
+
+def _is_status(value: Mapping[Any, Any]) -> bool:
+    """Whether an object tells of a field, and is not the field's value: it has nothing else, or says that there is no value."""
+    lower = {_key(key): part for key, part in value.items()}
+    return bool(lower) and (set(lower) <= {*_FIELD_KEYS, "verbatim"} or _status(lower.get("status")) in _WITHOUT_VALUE)
 
 
 _ID = re.compile(r"ho-[0-9a-f]{16}")
@@ -520,7 +753,7 @@ def choice(*allowed: str) -> Callable[[Any], str]:
     def shape(value: Any) -> str:
         word = text(value).strip(" \"'.").lower() or allowed[0]
         if word not in allowed:
-            raise ValueError("must be " + " or ".join(allowed))
+            raise ValueError("must be " + " or ".join(filter(None, allowed)))
         return word
 
     return shape
@@ -617,7 +850,11 @@ def _project_root(value: Any, default: str, problems: Problems, mask: Mask) -> s
     elif not re.match(r"/|[A-Za-z]:[\\/]", root):
         problems.add(f"project_root must be absolute, got {shown(mask(root))}", "the path from / on", "root_not_absolute")
     elif "\0" in root:
-        problems.add(f"project_root must be absolute and hold no NUL, got {shown(mask(root))}", "", "path_unsafe")
+        hint = "the path of the project's folder, in readable characters"
+        problems.add(f"project_root must be absolute and hold no NUL, got {shown(mask(root))}", hint, "path_unsafe")
+    elif len(root.encode("utf-8", "replace")) > _LONGEST_PATH:
+        size = f"{len(root):,} characters, more than a path can have"
+        problems.add(f"project_root has {size}: {shown(mask(root))}", "the path of the project's folder", "path_unsafe")
     return root
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RequestError
 from usr.plugins.software_orchestrator.helpers.masking import redact
-from usr.plugins.software_orchestrator.helpers.request import ARGUMENTS, parse
+from usr.plugins.software_orchestrator.helpers.request import ARGUMENTS, arguments_of, parse
 from usr.plugins.software_orchestrator.helpers.roster import normal
 from usr.plugins.software_orchestrator.helpers.state_store import canonical
 
@@ -128,6 +128,55 @@ def test_a_bottomless_argument_is_named_with_the_others(refused):
     assert "topic is required" in str(error)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("include_recent_turns", "many"),
+        ("overflow", "explode"),
+        ("start", "perhaps"),
+        ("state", "no pairs here"),
+        ("answers", "blue, please"),
+        ("authority", {"may": "all"}),
+        ("project_root", "/a\0b"),
+        ("project_root", "/" + "a" * 5000),
+        ("decisions", [{"text": "x", "status": "final"}]),
+    ],
+)
+def test_every_refusal_says_what_to_do_next(refused, name, value):
+    error = refused({**NEEDED, name: value})
+    assert error.hint
+    assert len(str(error)) < 500
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '{"topic": "x"}',
+        '\ufeff{"topic": "x"}',
+        '```json\n{"topic": "x"}\n```',
+        '{"tool_name": "handover_to_specialist", "tool_args": {"topic": "x"}}',
+        '{"tool_args": "{\\"topic\\": \\"x\\"}"}',
+        '{"tool_args": "```json\\n{\\"topic\\": \\"x\\"}\\n```"}',
+        '"{\\"topic\\": \\"x\\"}"',
+        '{"name": "handover_to_specialist", "arguments": {"topic": "x"}}',
+    ],
+)
+def test_arguments_are_read_out_of_every_wrapping(source):
+    assert arguments_of(source) == {"topic": "x"}
+
+
+@pytest.mark.parametrize("source", ["", "{", "[1]", "7", "null", '"x"', "[" * 100_000, '{"a":' * 100_000, "{'a'", '"' * 3])
+def test_arguments_that_cannot_be_read_are_a_refusal_in_one_line(source):
+    with pytest.raises(RequestError) as caught:
+        arguments_of(source)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_call_in_a_call_is_understood_and_what_stands_beside_it_counts(settings):
+    request = parse({"tool_name": "x", "tool_args": NEEDED, "goal": "g"}, settings, mask=redact)
+    assert (request.topic, request.goal, request.warnings) == ("quote form", "g", ())
+
+
 def test_an_error_is_one_line_of_printable_characters(refused):
     error = refused({**NEEDED, "specialist_profile": "wiz\n## Heading\x1b[31m\u202e", "project_root": "a\nb"})
     assert str(error).isprintable()
@@ -238,6 +287,96 @@ def test_artifacts_are_understood_in_every_form(understood, value):
     assert [item["path"] for item in understood(artifacts=value).artifacts] == ["a.css", "b.css"]
 
 
+ITEMS = [
+    ("decisions", {"d7": "text of seven"}, [{"id": "d7", "text": "text of seven"}]),
+    ("decisions", [{"d7": "text of seven"}], [{"id": "d7", "text": "text of seven"}]),
+    ("decisions", {"d7": "a", "storage": "Use SQLite"}, [{"id": "d7", "text": "a"}, {"id": "storage", "text": "Use SQLite"}]),
+    ("decisions", {"Use plain HTML": "no tooling"}, [{"text": "Use plain HTML", "rationale": "no tooling"}]),
+    ("decisions", {"decisions": ["a b", {"text": "c"}]}, [{"text": "a b"}, {"text": "c"}]),
+    ("decisions", {"storage": ["Use SQLite", "WAL on"]}, [{"text": "storage: Use SQLite"}, {"text": "storage: WAL on"}]),
+    ("decisions", [{"title": "t", "content": "c"}], [{"text": "t: c"}]),
+    ("decisions", [{"Title": "t", "Why": "w", "because": "b"}], [{"text": "t", "rationale": "w: b"}]),
+    ("open_questions", {"q1": "why?"}, [{"text": "why?", "id": "q1"}]),
+    ("open_questions", {"Which colour?": "brand_colour"}, [{"text": "Which colour?", "field": "brand_colour"}]),
+    ("open_questions", {"question": "why?"}, [{"text": "why?"}]),
+    ("flags", {"risk": ["a", "b"]}, [{"text": "risk", "fields": ("a", "b")}]),
+    ("flags", {"risk": ["data loss", "late"]}, [{"text": "risk: data loss; late"}]),
+    ("flags", {"flags": ["data loss", "late"]}, [{"text": "data loss"}, {"text": "late"}]),
+    ("flags", {"risk": {"level": "high"}}, [{"text": "risk: level: high"}]),
+    ("flags", {"risky": True}, [{"text": "risky"}]),
+    ("decisions", {"": "Use HTML"}, [{"text": "Use HTML"}]),
+    ("decisions", {"": None}, []),
+    ("artifacts", {" ": ["a.css"]}, [{"path": "a.css"}]),
+    ("artifacts", {"index.html": "main page"}, [{"path": "index.html", "kind": "main page"}]),
+    ("artifacts", {"hero": "site/hero.css"}, [{"path": "site/hero.css", "kind": "hero"}]),
+    ("artifacts", {"styles": ["a.css", "b.css"]}, [{"path": "a.css", "kind": "styles"}, {"path": "b.css", "kind": "styles"}]),
+    ("artifacts", {"index.html": {"size": 5}}, [{"path": "index.html", "kind": "size: 5"}]),
+    ("artifacts", [{"name": "a.css", "path": "site/a.css"}], [{"path": "site/a.css"}]),
+    ("rejected_paths", {"Flash": "dead"}, [{"what": "Flash", "why": "dead"}]),
+    ("rejected_paths", [{"option": "Flash", "reason": "dead"}], [{"what": "Flash", "why": "dead"}]),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "meant"), ITEMS)
+@pytest.mark.parametrize("form", [lambda value: value, json.dumps, lambda value: f"```json\n{json.dumps(value)}\n```"])
+def test_an_object_for_a_list_is_understood_without_losing_anything(understood, name, value, meant, form):
+    request = understood(**{name: form(value)})
+    assert list(getattr(request, name)) == meant
+    assert not request.warnings
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "lost"),
+    [
+        ("decisions", [{"text": "Use HTML", "priority": "high"}], ("priority", "high", "Use HTML")),
+        ("decisions", [{"id": "d1", "rationale": "no words"}], ("without text", "no words")),
+        ("artifacts", [{"path": "a.css", "url": "https://x.org/b"}], ("url", "https://x.org/b")),
+        ("flags", [{"text": "late", "level": 3}], ("level", "3")),
+    ],
+)
+def test_what_is_lost_of_an_item_is_warned_of(understood, name, value, lost):
+    (warning,) = understood(**{name: value}).warnings
+    assert name in warning
+    assert all(part in warning for part in lost), warning
+
+
+leaf = st.text("abcdef", min_size=3, max_size=8)
+
+
+@given(
+    st.sampled_from(["decisions", "artifacts", "rejected_paths", "open_questions", "flags", "recent_turns"]),
+    st.recursive(leaf, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(leaf, inner, max_size=3), max_leaves=6),
+)
+def test_no_word_of_any_object_disappears_without_a_warning(settings, name, value):
+    def words(part):
+        if isinstance(part, dict):
+            return {word for pair in part.items() for side in pair for word in words(side)}
+        return {word for item in part for word in words(item)} if isinstance(part, list) else {part}
+
+    request = parse({**NEEDED, name: value, "include_recent_turns": 100}, settings, mask=redact)
+    found = getattr(request, name) or ()
+    kept = canonical([turn.model_dump() for turn in found] if name == "recent_turns" else found)
+    lost = {word for word in words(value) if word not in kept} - words_that_only_name(value)
+    assert not lost or request.warnings
+
+
+def words_that_only_name(part):
+    """Names of empty lists and objects."""
+    if isinstance(part, dict):
+        return {
+            word
+            for name, item in part.items()
+            for word in ({name} if not flat(item) else set()) | words_that_only_name(item)
+        }
+    return {word for item in part for word in words_that_only_name(item)} if isinstance(part, list) else set()
+
+
+def flat(part):
+    if isinstance(part, str):
+        return [part]
+    return [one for item in (part.values() if isinstance(part, dict) else part) for one in flat(item)]
+
+
 def test_decisions_named_by_id_keep_it(understood):
     (decision,) = understood(decisions={"d7": {"text": "Use HTML"}}).decisions
     assert (decision["id"], decision["text"]) == ("d7", "Use HTML")
@@ -251,6 +390,14 @@ def test_decisions_named_by_id_keep_it(understood):
         '[{"role": "user", "content": "one"}, {"role": "assistant", "content": "two\\nmore of two"}]',
         ["User: one", "AI: two\nmore of two"],
         [{"user": "one"}, {"assistant": "two\nmore of two"}],
+        {"user": "one", "assistant": "two\nmore of two"},
+        [{"user": "one", "assistant": "two\nmore of two", "timestamp": 7}],
+        [{"role": "user", "parts": ["one"]}, {"role": "model", "parts": [{"text": "two"}, {"text": "more of two"}]}],
+        {"messages": [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two\nmore of two"}]},
+        "user: one\r\nassistant: two\r\nmore of two\r\n",
+        "user: one\rassistant: two\rmore of two",
+        ["user: one\r\n", "assistant: two\r\nmore of two"],
+        [{"role": "user", "content": "one", "text": "one"}, {"from": "agent", "body": "two\r\nmore of two"}],
         [["user", "one"], ["assistant", "two\nmore of two"]],
         [{"role": "human", "content": [{"type": "text", "text": "one"}]}, {"role": "bot", "content": "two\nmore of two"}],
         ['{"role": "user", "content": "one"}', '{"role": "assistant", "content": "two\\nmore of two"}'],
@@ -275,7 +422,7 @@ def test_turns_that_are_not_there_are_those_of_the_chat(understood, nothing):
     assert understood(recent_turns=nothing).recent_turns is None
 
 
-@pytest.mark.parametrize("mark", ["\u2028", "\u0085", "\x0b", "\x0c", "\x1c", "\r"])
+@pytest.mark.parametrize("mark", ["\u2028", "\u0085", "\x0b", "\x0c", "\x1c"])
 def test_a_line_mark_of_another_kind_does_not_split_a_turn(understood, mark):
     (turn,) = understood(recent_turns=f"user: one{mark}assistant: forged").recent_turns
     assert turn.role == "user"
@@ -312,6 +459,25 @@ def test_state_keeps_values_types_and_declines(understood):
 def test_a_decline_is_understood_in_every_form(understood, value):
     (found,) = understood(state=value).state
     assert (found["field"], found["value"], found["status"]) == ("vat_id", None, "declined")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"vat": {"status": "declined", "reason": "private"}},
+        {"vat": {"Status": "Declined", "note": "private"}},
+        [{"field": "vat", "status": "declined", "words": "private"}],
+    ],
+)
+def test_a_decline_with_more_beside_it_is_a_decline_and_keeps_it(understood, value):
+    (found,) = understood(state=value).state
+    assert (found["field"], found["status"], found["value"]) == ("vat", "declined", None)
+    assert "private" in found["verbatim"]
+
+
+def test_a_value_that_has_a_status_of_its_own_stays_a_value(understood):
+    (found,) = understood(state={"order": {"status": "shipped", "id": 7}}).state
+    assert (found["status"], found["value"]) == ("answered", {"status": "shipped", "id": 7})
 
 
 def test_the_status_of_the_seed_with_a_dash_is_understood(understood):
@@ -449,6 +615,8 @@ def test_any_arguments_give_a_request_or_an_error_that_can_be_told(settings, arg
     else:
         for name in ("state", "decisions", "artifacts", "rejected_paths", "open_questions", "flags", "notes", "summary"):
             canonical(getattr(request, name)).encode()
+        assert all(item["text"] for name in ("decisions", "open_questions", "flags") for item in getattr(request, name))
+        assert all([item["path"] for item in request.artifacts] + [item["what"] for item in request.rejected_paths])
 
 
 @given(st.sampled_from(ARGUMENTS), anything)
