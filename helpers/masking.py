@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
-from urllib.parse import unquote_to_bytes
 
 _START = r"(?<![A-Za-z0-9])"  # not \b: a key may follow a Chinese character
 _BEGIN, _END = (rf"-----{word} (?:[A-Z0-9]{{1,20}} ){{0,4}}PRIVATE KEY(?: BLOCK)?-----" for word in ("BEGIN", "END"))
@@ -132,6 +131,7 @@ _CODE = r"(?:[a-z0-9+/_\-]{1,512}|%2[bf]|\\/|\\u002[bf])"
 _PADDING = r"(?:=|%3d|\\u003d){0,2}"
 _GAPS = re.compile(rf"(?i){_GAP}{{0,4}}")
 _CODE_LINE = re.compile(rf"(?i)((?:{_CODE})*+)({_PADDING})")
+_PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
 _PLAIN_DATA = re.compile(r"[^\s\"'<>()\[\]`]+")
 _NO_WORD = re.compile(r"[a-z]\d|\d[a-z]|[a-z][A-Z]")
 SHORTEST_FILE = 200  # characters of a data URI that is worth a line of its own
@@ -172,7 +172,11 @@ def _file_in(text: str, match: re.Match[str]) -> tuple[int, bytes | None]:
     if found is None or len(found[0]) < SHORTEST_FILE:
         return match.end(), None
     unescaped = re.sub(r"\\[nrt]", "", found[0])
-    return found.end(), unquote_to_bytes(unescaped.encode("utf-8", "surrogatepass"))
+    return found.end(), _PERCENT.sub(_byte, unescaped.encode("utf-8", "surrogatepass"))
+
+
+def _byte(match: re.Match[bytes]) -> bytes:
+    return bytes([int(match[1], 16)])
 
 
 def _base64_at(text: str, start: int) -> tuple[int, str]:

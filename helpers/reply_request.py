@@ -60,6 +60,7 @@ def parse_reply(args: Mapping[Any, Any], roster: Roster, mask: Mask) -> ReplyReq
     problems = Problems()
     values, warnings = shape.tidy(args, ARGUMENTS, mask, problems)
     given = {name: values.get(name) for name in ARGUMENTS}
+    plain: dict[str, Any] = {name: shape.text(given[name]).strip() for name in _TEXTS}
     reply = ReplyRequest(
         verdict=_verdict(given["verdict"], problems),
         missing=shape.texts(given["missing"], commas=True),
@@ -73,7 +74,7 @@ def parse_reply(args: Mapping[Any, Any], roster: Roster, mask: Mask) -> ReplyReq
         notes=shape.texts(given["notes"]),
         hand_to=_receiver(given["hand_to"], roster, problems),
         outcome=problems.attempt("outcome", _outcome, given["outcome"], ""),
-        **{name: shape.text(given[name]).strip() for name in _TEXTS},
+        **plain,
     )
     _check_parts(reply, problems)
     problems.raise_if_any()

@@ -71,7 +71,6 @@ ARGUMENTS = tuple(item.name for item in fields(HandoverRequest) if item.name != 
 
 
 _ADVICE = {
-    "include_recent_turns": "leave it out for the default, or send a number such as 5",
     "overflow": 'leave it out: "fit" keeps to the limit and names what it left out, "whole" delivers everything',
     "start": "true runs the specialist at once, false or nothing prepares the handover",
     "state": 'send an object such as {"ticket": "ABC-1", "vat_id": {"status": "declined"}}',
@@ -120,6 +119,7 @@ def parse(args: Mapping[Any, Any], settings: Settings, *, mask: Mask, project_ro
         raw["recent_turns"] = newest_turns(raw["recent_turns"], max(1, count))
     values, broken = made_whole(raw, mask, problems)
     given = {name: values.get(name) for name in ARGUMENTS}
+    plain: dict[str, Any] = {name: text(given[name]).strip() for name in _TEXTS}
     request = HandoverRequest(
         specialist_profile=_profile(given["specialist_profile"], settings, problems),
         topic=_topic(given["topic"], problems),
@@ -142,7 +142,7 @@ def parse(args: Mapping[Any, Any], settings: Settings, *, mask: Mask, project_ro
         overflow=attempt("overflow", choice("fit", "whole"), given["overflow"], "fit"),
         start=attempt("start", boolean, given["start"], False),
         return_condition=text(given["return_condition"]).strip() or settings.default_return_condition,
-        **{name: text(given[name]).strip() for name in _TEXTS},
+        **plain,
     )
     problems.raise_if_any()
     return replace(request, warnings=(*warnings, *broken, *problems.warnings))
@@ -814,11 +814,18 @@ def _limit(value: Any) -> int | None:
 
 def _count(settings: Settings) -> Callable[[Any], int]:
     def shape(value: Any) -> int:
-        number = whole_number(value)
+        try:
+            number = whole_number(value)
+        except ValueError:
+            number = -1
         if number is None:
             return settings.include_recent_turns
         if not 0 <= number <= 1000:
-            raise ValueError("must be a whole number from 0 to 1000")
+            raise RequestError(
+                f"include_recent_turns must be a whole number from 0 to 1000, got {shown(value)}",
+                "leave it out for the default, or send a number such as 5",
+                "bad_value",
+            )
         return number
 
     return shape

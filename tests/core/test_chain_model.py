@@ -68,6 +68,8 @@ class Walk(RuleBasedStateMachine):
             return "graph"
         if self.stopped and not self.written_since_stop:
             return "stopped"
+        if inside and words[1] and words[1] in [hop.prepared.packet.goal for hop in inside.line()]:
+            return "nothing_new"  # the goal of an inner level, which a call without one inherits
         if inside and receiver in [hop.receiver for hop in inside.line()]:
             return "receiver_open"
         same = newest is not None and newest.words == words and newest.parent is inside
