@@ -389,11 +389,10 @@ def told_once(turns: Sequence[Turn], summary: str) -> tuple[tuple[Turn, ...], tu
             repeated += 1
         else:
             kept.append(turn)
-    warnings = (
-        f"{in_summary} of the recent turns {_verb(in_summary, 'stand')} word for word in the summary and travel once" if in_summary else "",
-        f"{repeated} of the recent turns {_verb(repeated, 'repeat')} the turn before it and travel once" if repeated else "",
-    )
-    return tuple(kept), tuple(filter(None, warnings))
+    told_in = f"{in_summary} of the recent turns {_verb(in_summary, 'stand')} word for word in the summary and travel once"
+    repeating = f"{repeated} of the recent turns {_verb(repeated, 'repeat')} the turn before it and travel once"
+    warnings = [words for words, count in ((told_in, in_summary), (repeating, repeated)) if count]
+    return tuple(kept), tuple(warnings)
 
 
 def _verb(count: int, plural: str) -> str:
