@@ -46,13 +46,17 @@ def audit_text(
     summaries = list(found) if console else found
     several = len(folders) > 1
     if console:
-        _table(console, _CHAIN_TITLES, [(_project_name(item) if several else "", *_chain_cells(item)) for item in summaries], keep=2)
+        _table(
+            console, _CHAIN_TITLES, [(_project_name(item) if several else "", *_chain_cells(item)) for item in summaries], keep=2
+        )
     code = count = 0
     for summary in summaries:
         code, count = max(code, int(bool(summary["error"]))), count + 1
         if not console:
             project = f"{_project_name(summary)}/" if several else ""
-            write(project + "  ".join(filter(None, _chain_cells(summary))) if summary["chain"] else _no_chain_line(summary, project))
+            write(
+                project + "  ".join(filter(None, _chain_cells(summary))) if summary["chain"] else _no_chain_line(summary, project)
+            )
     write(f"{_counted(count, 'chain')} in {_counted(len(folders), 'project')}" + (f" since {since}" if since else ""))
     return code
 

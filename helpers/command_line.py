@@ -73,21 +73,23 @@ def main(argv: Sequence[str]) -> int:
 
 # The tool's names of arguments that have another name here.
 _OPTION = {
-    "specialist_profile": "--to",
-    "topic": "--topic",
-    "project_root": "--project",
-    "next_action": "--next-action",
-    "return_condition": "--return-condition",
-    "handover_reason": "--reason",
-    "user_state": "--user-state",
-    "acceptance_criteria": "--acceptance",
-    "include_recent_turns": "--turns",
-    "max_context_tokens": "--max-tokens",
-    "max_tokens": "--max-tokens",
-    "overflow": "--overflow",
-    "turns": "--turns",
-    "query": "--query",
-    "part": "--part",
+    argument: option
+    for option, *arguments in (
+        ("--to", "specialist_profile"),
+        ("--topic", "topic"),
+        ("--project", "project_root"),
+        ("--next-action", "next_action"),
+        ("--return-condition", "return_condition"),
+        ("--reason", "handover_reason"),
+        ("--user-state", "user_state"),
+        ("--acceptance", "acceptance_criteria"),
+        ("--turns", "include_recent_turns", "turns"),
+        ("--max-tokens", "max_context_tokens", "max_tokens"),
+        ("--overflow", "overflow"),
+        ("--query", "query"),
+        ("--part", "part"),
+    )
+    for argument in arguments
 }
 
 
@@ -109,7 +111,8 @@ def parser() -> argparse.ArgumentParser:
     top.set_defaults(command=check_up, settings=None)
     top.add_argument("--version", action="version", version=f"Software Orchestrator {version()}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
-    _handover_options(_command(commands, "handover", handover, "prepare a handover from a saved chat, or from the tool's arguments"))
+    prepared = _command(commands, "handover", handover, "prepare a handover from a saved chat, or from the tool's arguments")
+    _handover_options(prepared)
     shown = _command(commands, "show", show, "show one handover: who, what, its state and its way back")
     shown.add_argument("id", help="handover id, such as ho-0123456789abcdef")
     shown.add_argument("--project", required=True, metavar="DIR", help="the project's folder")
@@ -129,7 +132,7 @@ def parser() -> argparse.ArgumentParser:
     read.add_argument("--json", action="store_true", help="text, tokens, range and parts as JSON")
     audited = _record_command(commands, "audit", audit, "show the chains of a project: hops, verdicts, sizes, durations")
     audited.add_argument("--chain", default="", metavar="ID", help="the timeline of this chain")
-    audited.add_argument("--since", default="", metavar="DATE", help="only chains with an event since then, such as 2026-06-05 (UTC)")
+    audited.add_argument("--since", default="", metavar="DATE", help="only chains with an event since, such as 2026-06-05 (UTC)")
     _record_command(commands, "verify", verify, "check every entry and event of a project against its hash")
     _record_command(commands, "metrics", metrics, "measure how well the handovers of a project work (docs/metrics.md)")
     demonstrated = _command(commands, "demo", demo, "hand a landing page chat over to the frontend designer and look at it")
@@ -167,8 +170,10 @@ def _handover_options(command: argparse.ArgumentParser) -> None:
     what.add_argument("--return-condition", help="when it hands back")
     what.add_argument("--reason", help="why it is handed over")
     what.add_argument("--user-state", help="how the person is")
-    what.add_argument("--decision", action="append", metavar="TEXT", help="replaces the decisions that the chat states; repeat for more")
-    what.add_argument("--acceptance", action="append", metavar="TEXT", help="acceptance criterion, replaces those that the chat states; repeat for more")
+    what.add_argument("--decision", action="append", metavar="TEXT", help="replaces all that the chat states; repeat for more")
+    what.add_argument(
+        "--acceptance", action="append", metavar="TEXT", help="criterion, replaces all of the chat; repeat for more"
+    )
     what.add_argument("--artifact", action="append", metavar="PATH", help="a file it needs; repeat for more")
     what.add_argument("--state", action="append", metavar="FIELD=VALUE", help="a carried field; repeat for more")
     what.add_argument("--turns", metavar="N", help="how many of the newest turns travel")
@@ -180,7 +185,8 @@ def _handover_options(command: argparse.ArgumentParser) -> None:
     how = command.add_argument_group("how")
     how.add_argument("--dry-run", action="store_true", help="check and show, write nothing")
     how.add_argument("--resume", action="store_true", help="lift the stop of a stopped chain")
-    how.add_argument("--lift", action="append", default=[], metavar="FIELD", help="the person takes back a decline of this field; its new value comes with --state (in the arguments with --args)")
+    lifting = "the person takes back the decline of this field; its new value comes with --state, or in the arguments"
+    how.add_argument("--lift", action="append", default=[], metavar="FIELD", help=lifting)
 
 
 # handover
@@ -199,9 +205,10 @@ def handover(options: argparse.Namespace) -> int:
     try:
         say(handover_result.message(prepared))
     except OutputError as error:
-        raise OutputError(error.message, f"{identifier} is recorded all the same: {_show_line(identifier, caller, prepared)}") from error
+        shown = _command_line("show", identifier, "--project", _root_of(prepared))
+        raise OutputError(error.message, f"{identifier} is recorded all the same: {shown}") from error
     if is_terminal(sys.stderr):
-        for line in _next_lines(identifier, prepared):
+        for line in _next_lines(identifier, _root_of(prepared)):
             complain(line)
     return 0
 
@@ -280,19 +287,21 @@ def check_lifts(args: Mapping[str, Any], caller: Caller, settings: Settings, por
         if normal(field) in lifted:
             continue
         if normal(field) in map(normal, declined):
-            raise RequestError(f"--lift {name}: its new value is missing", f"with --chat: --state {name}=VALUE; with --args: state")
-        raise RequestError(f"--lift {name}: nobody declined it", f"declined here: {', '.join(sorted(declined)) or 'nothing'}")
+            hint = f"with --chat: --state {name}=VALUE; with --args: state in the arguments"
+            raise RequestError(f"--lift {name}: its new value is missing", hint)
+        hint = f"declined here: {', '.join(sorted(map(one_line, declined))) or 'nothing'}"
+        raise RequestError(f"--lift {name}: nobody declined it", hint)
 
 
-def _next_lines(identifier: str, prepared: Prepared) -> Iterator[str]:
-    root = str(prepared.briefing.path.parents[2])
-    yield f"show it:  {_command_line('show', identifier, '--project', root)}"
-    yield f"verify:   {_command_line('verify', root)}"
+def _root_of(prepared: Prepared) -> str:
+    """The project's folder: the briefing stands in its .a0proj/handover."""
+    return str(prepared.briefing.path.parents[2])
+
+
+def _next_lines(identifier: str, root: str) -> Iterator[str]:
+    yield f"show it: {_command_line('show', identifier, '--project', root)}"
+    yield f"verify: {_command_line('verify', root)}"
     yield f"close it: {_command_line('close', identifier, '--project', root, '--reason', 'WHY')}"
-
-
-def _show_line(identifier: str, caller: Caller, prepared: Prepared) -> str:
-    return _command_line("show", identifier, "--project", str(prepared.briefing.path.parents[2]))
 
 
 def _command_line(*words: str) -> str:
@@ -406,7 +415,9 @@ def recorded(folder: HandoverFolder, identifier: str, ports: Ports) -> tuple[Han
         if not told.own and (other := told.chain.find(identifier)):
             return other, told.chain, False
     raise RefusedError(
-        f"no handover {one_line(identifier, 60)} is recorded in {folder.path}", "see the ids in the briefings", "unknown_reference"
+        f"no handover {one_line(identifier, 60)} is recorded in {folder.path}",
+        "see the ids in the briefings",
+        "unknown_reference",
     )
 
 
@@ -414,11 +425,12 @@ def close(options: argparse.Namespace) -> int:
     caller, ports, settings = Caller(project_root=project_of(options)), local_ports(), load_settings(options.settings)
     if not options.reason.strip():
         raise RequestError("--reason is empty", "say why in a few words; it stands in ledger and briefing", "missing")
-    found, chain, own = recorded(HandoverFolder.open(caller.project_root), options.id, ports)
+    found, _, own = recorded(HandoverFolder.open(caller.project_root), options.id, ports)
     check_closable(found, own)
     reply_protocol.close(found.id, "cancelled", options.reason, caller, settings, ports)
     identity = found.packet.identity
-    say(f"Closed {found.id} ({identity.sender} → {identity.receiver}, was {found.state}) as cancelled: {one_line(options.reason)}")
+    who = f"{identity.sender} → {identity.receiver}, was {found.state}"
+    say(f"Closed {found.id} ({who}) as cancelled: {one_line(options.reason)}")
     return 0
 
 
@@ -504,7 +516,8 @@ def demo_folder(given: str | None) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise RequestError(f"{folder} cannot be made a folder: {error.strerror}", "name a folder, or none", "path_unsafe") from error
+        why = f"{folder} cannot be made a folder: {error.strerror}"
+        raise RequestError(why, "name a folder, or none", "path_unsafe") from error
     return folder
 
 
@@ -607,7 +620,8 @@ def _tuple(version: str) -> tuple[int, ...]:
 def _parts() -> list[tuple[bool, str, str]]:
     found: list[tuple[bool, str, str]] = []
     counter = local_ports().counter()
-    words = "exact, without the network" if counter.name != "estimate" else "no vocabulary found: token figures are an upper bound"
+    exact = counter.name != "estimate"
+    words = "exact, without the network" if exact else "no vocabulary found: token figures are an upper bound"
     found.append((True, "token counter", f"{counter.name} ({words})"))
     try:
         settings = load_settings()

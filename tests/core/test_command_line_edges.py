@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usr.plugins.software_orchestrator.helpers import command_line, paths, ports, terminal
+from usr.plugins.software_orchestrator.helpers import command_line, ports, terminal
 from usr.plugins.software_orchestrator.tests.core.test_command_line import CHAT, ROOT, answer, chat_handover, handover, run
 
 COMMAND = [sys.executable, str(ROOT / "execute.py")]
@@ -133,7 +133,7 @@ def test_both_sources_and_a_key_given_twice_are_named(tmp_path):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 def test_an_output_that_fails_after_recording_names_the_handover(tmp_path):
-    with open("/dev/full", "wb") as full:
+    with Path("/dev/full").open("wb") as full:
         done = process("handover", "--args", "-", data=json.dumps(arguments(tmp_path)).encode(), stdout=full)
     assert is_one_error(done), done.stderr
     identifier = re.search(r"ho-[0-9a-f]{16}", done.stderr.decode())[0]
@@ -221,7 +221,7 @@ def test_only_what_is_open_or_prepared_is_closed(tmp_path):
 
 def test_another_installations_handover_is_shown_as_such_and_cannot_be_closed(tmp_path):
     identifier = answer(handover(tmp_path))["package"]["handover_id"]
-    with mock.patch.object(ports, "installation_key", lambda root: b"k" * 32):
+    with mock.patch.object(ports, "installation_key", return_value=b"k" * 32):
         for options in ((), ("--packet",), ("--text",)):
             shown = run("show", identifier, "--project", tmp_path, *options)
             assert shown.returncode == 0 and identifier in shown.stdout
@@ -249,7 +249,7 @@ def test_version_and_check_up_tell_the_truth(tmp_path):
     (tmp_path / "data").touch()
     assert command_line._key_place(tmp_path / "data")[0] is False
     assert command_line._key_place(tmp_path / "none")[0] is True
-    with mock.patch.object(command_line.os, "access", lambda path, mode: False):
+    with mock.patch.object(command_line.os, "access", return_value=False):
         good, _, why = command_line._key_place(tmp_path / "none")
     assert not good and "cannot be written" in why
 
@@ -258,20 +258,28 @@ def test_version_and_check_up_tell_the_truth(tmp_path):
 
 SMALL = st.one_of(st.none(), st.booleans(), st.integers(-5, 5), st.text(max_size=6), st.just("\ud800"), st.just({"a": [1, {}]}))
 KEYS = st.sampled_from(
-    ["user_message", "tool_result", "tool_name", "file", "raw_content", "preview", "attachments", "messages_summary", "system_error",
-     "sha256", "chars", "x"]
+    ["user_message", "tool_result", "tool_name", "file", "raw_content", "preview", "attachments", "messages_summary",
+     "system_error", "sha256", "chars", "x"]
 )  # fmt: skip
-CONTENT = st.recursive(SMALL, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=8)
+CONTENT = st.recursive(  # as sloppy as JSON can be
+    SMALL, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=8
+)
 MESSAGE = st.dictionaries(st.sampled_from(["ai", "content", "id", "kept", "agent", "profile", "summary", "tokens"]), CONTENT)
-ROW = st.dictionaries(st.sampled_from(["type", "content", "id", "kvps", "agentno"]), SMALL | st.sampled_from(["agent", "tool", "user"]))
+ROW = st.dictionaries(
+    st.sampled_from(["type", "content", "id", "kvps", "agentno"]), SMALL | st.sampled_from(["agent", "tool", "user"])
+)
 
 
-@given(st.lists(MESSAGE, min_size=1, max_size=4), st.lists(ROW, max_size=3), st.sampled_from([(), ("--query", "a"), ("--part", "1")]))
+OPTIONS = st.sampled_from([(), ("--query", "a"), ("--part", "1")])
+
+
+@given(st.lists(MESSAGE, min_size=1, max_size=4), st.lists(ROW, max_size=3), OPTIONS)
 def test_a_chat_with_odd_messages_is_read_or_refused_in_one_line(tmp_path_factory, messages, rows, options):
     file = tmp_path_factory.getbasetemp() / "odd.json"
     history = {"bulks": [], "topics": [], "current": {"messages": messages}}
     file.write_text(json.dumps({"id": "c", "agents": [{"number": 0, "history": history}], "log": {"logs": rows}}))
-    for command in (("history", *options), ("handover", "--to", "frontend_designer", "--topic", "t", "--project", file.parent, "--dry-run")):
+    handed = ("handover", "--to", "frontend_designer", "--topic", "t", "--project", file.parent, "--dry-run")
+    for command in (("history", *options), handed):
         done = run(*command, "--chat", file)
         assert is_one_error(done) or (done.returncode == 0 and done.stdout), done.stderr
 

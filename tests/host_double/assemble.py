@@ -74,7 +74,7 @@ HOST_NAMES = frozenset(
     | {"double_answers", "double_driver", "double_script"}
 )
 NOT_INSTALLED = shutil.ignore_patterns(
-    ".*", "tests", "docs", "benchmarks", "node_modules", "__pycache__", "*.egg-info", "dist", "build", "demo-project"
+    ".*", "tests", "docs", "benchmarks", "node_modules", "__pycache__", "*.egg-info", "dist", "build"
 )
 _masters: dict[tuple[Any, ...], Path] = {}
 
