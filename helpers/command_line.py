@@ -40,10 +40,10 @@ from usr.plugins.software_orchestrator.helpers.errors import HandoverError, Refu
 from usr.plugins.software_orchestrator.helpers.extract import Extract, extract
 from usr.plugins.software_orchestrator.helpers.given_file import json_of, settings_in, text_in
 from usr.plugins.software_orchestrator.helpers.handover_protocol import Prepared
+from usr.plugins.software_orchestrator.helpers.held import name_key
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.ports import COMMAND_LINE, ORCHESTRATOR, Caller, Ports, local_ports
 from usr.plugins.software_orchestrator.helpers.render import one_line
-from usr.plugins.software_orchestrator.helpers.roster import normal
 from usr.plugins.software_orchestrator.helpers.terminal import OutputError, complain, is_terminal, say, speak_utf8
 from usr.plugins.software_orchestrator.helpers.transcript import Transcript, from_chat, recent_turns
 
@@ -281,12 +281,12 @@ def check_lifts(args: Mapping[str, Any], caller: Caller, settings: Settings, por
     if planned.repeated:
         return
     declined = {item.field for item in planned.packet.state if item.status == "declined"}
-    lifted = {normal(item.field) for item in planned.plan.built.lifts}
+    lifted = {name_key(item.field) for item in planned.plan.built.lifts}
     for field in caller.lifts:
         name = one_line(field, 60)
-        if normal(field) in lifted:
+        if name_key(field) in lifted:
             continue
-        if normal(field) in map(normal, declined):
+        if name_key(field) in map(name_key, declined):
             hint = f"with --chat: --state {name}=VALUE; with --args: state in the arguments"
             raise RequestError(f"--lift {name}: its new value is missing", hint)
         hint = f"declined here: {', '.join(sorted(map(one_line, declined))) or 'nothing'}"
@@ -375,7 +375,7 @@ def _declined(found: Extract, lifted: Sequence[str]) -> dict[str, Any]:
     return {
         item.field: {"status": "declined", "verbatim": item.verbatim, "owner": "person"}
         for item in found.declines
-        if normal(item.field) not in map(normal, lifted)
+        if name_key(item.field) not in map(name_key, lifted)
     }
 
 
