@@ -196,11 +196,12 @@ def handover(options: argparse.Namespace) -> int:
     settings, ports = load_settings(options.settings), local_ports()
     caller, args = call_of(options)
     if options.dry_run:
-        say(handover_result.message(told(handover_protocol.preview(args, caller, settings, ports), caller), dry_run=True))
+        say(handover_result.message(told(handover_protocol.preview(args, caller, settings, ports)), dry_run=True))
         return 0
     if caller.lifts:
         check_lifts(args, caller, settings, ports)
-    prepared = told(handover_protocol.prepare(args, caller, settings, ports), caller)
+    needless = caller.resume and not stands_still(args, caller, settings, ports)
+    prepared = told(handover_protocol.prepare(args, caller, settings, ports), needless_resume=needless)
     identifier = prepared.packet.identity.handover_id
     try:
         say(handover_result.message(prepared))
@@ -259,7 +260,16 @@ def _same_folder(one: str, other: str) -> bool:
     return Path(one).resolve() == Path(other).resolve() if "\0" not in one else False
 
 
-def told(prepared: Prepared, caller: Caller) -> Prepared:
+def stands_still(args: Mapping[str, Any], caller: Caller, settings: Settings, ports: Ports) -> bool:
+    """Whether the call would be refused if the person had not lifted a stop with --resume."""
+    try:
+        handover_protocol.preview(args, replace(caller, resume=False), settings, ports)
+    except HandoverError:
+        return True
+    return False
+
+
+def told(prepared: Prepared, *, needless_resume: bool = False) -> Prepared:
     """With what only a person at the command line has to know."""
     request, state = prepared.plan.request, prepared.packet.state
     given = {str(item.get("field")) for item in request.state if item.get("status", "answered") not in ("declined", "")}
@@ -268,6 +278,7 @@ def told(prepared: Prepared, caller: Caller) -> Prepared:
         for item in state
         if item.status == "declined" and item.field in given
     ]
+    warnings += ["--resume: the chain is not stopped, there was nothing to lift"] if needless_resume else []
     warnings += ["start: nothing is started at the command line; the handover is prepared"] if request.start else []
     return replace(prepared, plan=replace(prepared.plan, warnings=(*prepared.plan.warnings, *warnings))) if warnings else prepared
 

@@ -75,9 +75,11 @@ def chosen(turns: tuple[int, int] | None, total: int) -> tuple[tuple[int, int], 
     first, last = turns[0], turns[1] or total
     if first > total:
         asked = f"{first}-{last}" if last > first else str(first)
-        raise RequestError(f"turns {asked} do not exist, there are turns 1-{total}", TURNS_ALLOWED)
+        what = f"turns {asked} do not exist" if last > first else f"turn {asked} does not exist"
+        raise RequestError(f"{what}, there {f'are turns 1-{total}' if total > 1 else 'is turn 1'}", TURNS_ALLOWED)
     if last > total:
-        return (first, total), (f"there are only {total} turns; {first}-{total} are given",)
+        given = f"{first}-{total} are given" if total > first else f"{first} is given"
+        return (first, total), (f"there {_are(total, 'turn', 'only ')}; {given}",)
     return (first, last), ()
 
 
@@ -136,8 +138,8 @@ def _whole(
     return HistoryAnswer(head + below + done.text, tokens, turns, total, part, parts, matches, done.complete, warnings)
 
 
-def _are(count: int, what: str) -> str:
-    return f"is 1 {what}" if count == 1 else f"are {count} {what}s"
+def _are(count: int, what: str, before: str = "") -> str:
+    return f"is {before}1 {what}" if count == 1 else f"are {before}{count} {what}s"
 
 
 # --- parts

@@ -197,6 +197,12 @@ def test_a_lift_beside_a_chat_is_not_declined_again_by_the_chat(tmp_path):
     assert is_one_error(chat_handover(tmp_path / "fresh", "--lift", "prices"))
 
 
+def test_a_resume_that_lifts_nothing_is_said(tmp_path):
+    needless = answer(handover(tmp_path, "--resume"))
+    assert "--resume: the chain is not stopped" in " ".join(needless["package"]["warnings"])
+    assert "--resume" not in handover(tmp_path, summary="two").stdout
+
+
 def test_an_error_names_the_option_beside_the_argument(tmp_path):
     done = run("handover", "--chat", CHAT, "--project", tmp_path, "--max-tokens", "none at all", "--turns", "x")
     for words in ("specialist_profile (--to) is required", "topic (--topic) is required", "max_context_tokens (--max-tokens)"):
