@@ -38,12 +38,13 @@ from usr.plugins.software_orchestrator.helpers.chat_file import load_chat
 from usr.plugins.software_orchestrator.helpers.config import Settings
 from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RefusedError, RequestError
 from usr.plugins.software_orchestrator.helpers.extract import Extract, extract
-from usr.plugins.software_orchestrator.helpers.given_file import json_of, settings_in, text_in
+from usr.plugins.software_orchestrator.helpers.given_file import settings_in, text_in
 from usr.plugins.software_orchestrator.helpers.handover_protocol import Prepared
 from usr.plugins.software_orchestrator.helpers.held import name_key
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.ports import COMMAND_LINE, ORCHESTRATOR, Caller, Ports, local_ports
 from usr.plugins.software_orchestrator.helpers.render import one_line
+from usr.plugins.software_orchestrator.helpers.request import arguments_of
 from usr.plugins.software_orchestrator.helpers.terminal import OutputError, complain, is_terminal, say, speak_utf8
 from usr.plugins.software_orchestrator.helpers.transcript import Transcript, from_chat, recent_turns
 
@@ -338,18 +339,8 @@ def called_from(options: argparse.Namespace, chat: Mapping[str, Any] | None) -> 
 
 
 def arguments_in(file: str) -> Mapping[str, Any]:
-    """The JSON object in a file, or in standard input for "-"."""
-    hint = "give one JSON object with the tool's arguments"
-    text = text_in(file, "the arguments", hint)
-    try:
-        found = json_of(text)
-    except ValueError as error:
-        raise RequestError(f"the arguments cannot be read: {error}", hint) from error
-    if isinstance(found, dict) and isinstance(found.get("tool_args"), dict):
-        found = found["tool_args"]
-    if not isinstance(found, dict):
-        raise RequestError(f"the arguments are no JSON object but {type(found).__name__}", "give one JSON object")
-    return found
+    """The tool's arguments in a file, or in standard input for "-"."""
+    return arguments_of(text_in(file, "the arguments", "give one JSON object with the tool's arguments"))
 
 
 def arguments_from(options: argparse.Namespace, transcript: Transcript) -> dict[str, Any]:

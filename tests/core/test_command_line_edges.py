@@ -67,6 +67,11 @@ def test_a_byte_order_mark_is_no_part_of_the_arguments(tmp_path, encoding):
     assert answer(run("handover", "--args", file))["package"]["topic"] == "Größe"
 
 
+def test_a_whole_tool_call_in_a_fence_is_understood(tmp_path):
+    call = json.dumps({"tool_name": "handover_to_specialist", "tool_args": json.dumps(arguments(tmp_path, topic="fenced"))})
+    assert answer(run("handover", "--args", "-", text=f"```json\n{call}\n```\n"))["package"]["topic"] == "fenced"
+
+
 def test_what_utf_8_cannot_tell_is_shown_as_an_escape():
     with mock.patch.object(sys, "stdout", io.TextIOWrapper(raw := io.BytesIO(), encoding="ascii")):
         terminal.speak_utf8()
