@@ -445,7 +445,9 @@ class _Comparison:
                 "other", self.others[0], f"{len(self.others):,} entries of another installation, each matching its own hash"
             )
         if self.unsigned:
-            detail = f"{len(self.unsigned):,} entries match their own hash and no event here signs them"
+            many = len(self.unsigned)
+            detail = "1 entry matches its own hash and" if many == 1 else f"{many:,} entries match their own hash and"
+            detail += " no event here signs it" if many == 1 else " no event here signs them"
             self._note("other", self.unsigned[0], f"{detail}: another installation's, or the end of a ledger was cut off")
         entries = len(self.intact) + len(self.moved)
         return Result(project, self.name, entries=entries, bytes=self.size, findings=_bounded(self.findings, self.name))
