@@ -496,7 +496,7 @@ class _Comparison:
         elif piece.id in self.ours:
             self._fault("foreign", piece.offset, f"an entry that says it is of {piece.id}, which no ledger recorded")
         elif piece.id in self.named.unplaced:
-            self._fault("foreign", piece.offset, f"an entry of {piece.id}: the line of the ledger that says where it is, is missing")
+            self._fault("foreign", piece.offset, f"an entry of {piece.id}: the ledger's line on where it is, is missing")
         else:
             (self.others if piece.id in self.named.others else self.unsigned).append(piece.offset)
 

@@ -152,7 +152,8 @@ def test_the_sender_is_told_of_files_that_are_not_what_it_may_think(desk):
 
 def test_a_handover_can_be_delivered_whatever_becomes_of_its_files(desk):
     names = make_files(desk, 60)
-    needed = int(str(refusal(desk.call, "hacker", artifacts=names, max_context_tokens=60)).split("max_context_tokens to ")[1].split()[0])
+    told = str(refusal(desk.call, "hacker", artifacts=names, max_context_tokens=60))
+    needed = int(told.split("set max_context_tokens to ")[1].split()[0])
     prepared = desk.call("hacker", artifacts=names, max_context_tokens=needed)
     for number, name in enumerate(names):
         if number % 2:
@@ -180,7 +181,10 @@ def test_a_repeated_call_tells_the_limits_that_count_and_writes_nothing(desk):
     assert delivered(desk, again).text == again.plan.package.text
 
 
-@pytest.mark.parametrize("limits", [{"max_context_tokens": 2000}, {"overflow": "whole", "max_context_tokens": 300}, {"include_recent_turns": 1}])
+@pytest.mark.parametrize(
+    "limits",
+    [{"max_context_tokens": 2000}, {"overflow": "whole", "max_context_tokens": 300}, {"include_recent_turns": 1}],
+)
 def test_a_repeated_call_that_starts_is_delivered_with_its_own_limits(desk, limits):
     call = {"summary": "word " * 400, "recent_turns": ["user: one apple", "user: two pears"]}
     desk.call("hacker", max_context_tokens=300, **call)
@@ -245,7 +249,8 @@ def test_a_call_without_authority_keeps_what_the_one_before_gave(desk):
     assert (second.packet.authority.granted, second.packet.authority.denied) == (("read",), ("deploy",))
     third = desk.call("solution_architect", summary="other")
     assert third.packet.authority.granted == ("read",)
-    assert desk.call("solution_architect", summary="more", authority={"granted": ["read", "write"]}).packet.authority.granted == ("read", "write")
+    anew = desk.call("solution_architect", summary="more", authority={"granted": ["read", "write"]})
+    assert anew.packet.authority.granted == ("read", "write")
 
 
 def test_what_one_specialists_entry_takes_away_is_not_passed_on(open_desk):
@@ -307,7 +312,11 @@ def test_a_part_that_was_closed_with_its_whole_stays_closed(desk, goes_on):
 
 def test_an_unknown_reference_has_its_code(desk):
     desk.call("hacker")
-    for call in (lambda: deliver("ho-00000000000000ff", *rest(desk), way="start"), lambda: desk.call("hacker", answers="ho-00000000000000ff", summary="x")):
+    unknown = "ho-00000000000000ff"
+    for call in (
+        lambda: deliver(unknown, *rest(desk), way="start"),
+        lambda: desk.call("hacker", answers=unknown, summary="x"),
+    ):
         error = refusal(call)
         assert isinstance(error, RefusedError)
         assert error.code == "unknown_reference"
@@ -333,7 +342,9 @@ def test_an_entry_whose_ledger_was_cut_off_at_a_line_is_said_to_be_signed_by_nob
     desk.call("hacker", summary="two")
     ledger.write_bytes(kept)
     notes = [item.detail for result in verify.verify([desk.folder], KEY) for item in result.findings]
-    assert notes == ["1 entry matches its own hash and no event here signs it: another installation's, or the end of a ledger was cut off"]
+    assert notes == [
+        "1 entry matches its own hash and no event here signs it: another installation's, or the end of a ledger was cut off"
+    ]
 
 
 def test_a_line_that_says_where_an_entry_is_and_was_taken_out_is_called_so(desk):
@@ -344,6 +355,6 @@ def test_a_line_that_says_where_an_entry_is_and_was_taken_out_is_called_so(desk)
     ledger.write_bytes(b"".join(lines[:1] + lines[2:]))
     details = [item.detail for result in verify.verify([desk.folder], KEY) for item in result.faults]
     assert any("or that line was taken out" in text for text in details)
-    assert any("the line of the ledger that says where it is, is missing" in text for text in details)
+    assert any("the ledger's line on where it is, is missing" in text for text in details)
     assert not any("another installation" in text for text in details)
     assert peek(desk.folder, ledger.stem, desk.ports).handovers

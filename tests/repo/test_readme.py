@@ -45,8 +45,6 @@ def test_the_documented_handover_gives_the_documented_answer(tmp_path):
     for name in call["tool_args"]["artifacts"]:
         (tmp_path / name).write_text("there", encoding="utf-8")
     args = {**call["tool_args"], "project_root": str(tmp_path)}
-    for path in args["artifacts"]:
-        (tmp_path / path).write_text("there")
     done = run("handover", "--args", "-", folder=tmp_path, input=json.dumps(args))
     found = json.loads(done.stdout)
 
