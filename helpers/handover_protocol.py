@@ -39,7 +39,7 @@ from usr.plugins.software_orchestrator.helpers.packet import Authority, Handover
 from usr.plugins.software_orchestrator.helpers.paths import Facts, Footprint, HandoverFolder, artifact_facts, check_artifact
 from usr.plugins.software_orchestrator.helpers.policy import Sender
 from usr.plugins.software_orchestrator.helpers.ports import Caller, Ports, utc
-from usr.plugins.software_orchestrator.helpers.request import HandoverRequest, parse
+from usr.plugins.software_orchestrator.helpers.request import HandoverRequest, named, parse
 from usr.plugins.software_orchestrator.helpers.roster import Specialist, normal
 from usr.plugins.software_orchestrator.helpers.state_store import canonical
 
@@ -105,7 +105,11 @@ def prepare(args: Mapping[Any, Any], caller: Caller, settings: Settings, ports: 
 
     Raises HandoverError. A refused call makes no file; a ledger that exists gets a `refused` event.
     """
-    request = parse(args, settings, mask=ports.mask, project_root=caller.project_root)
+    try:
+        request = parse(args, settings, mask=ports.mask, project_root=caller.project_root)
+    except RequestError as error:
+        note_not_understood(args, error, caller, settings, ports)
+        raise
     return prepare_request(request, caller, settings, ports)
 
 
@@ -120,10 +124,7 @@ def prepare_request(request: HandoverRequest, caller: Caller, settings: Settings
             found = first or plan(request, caller, book.chain, settings, folder, ports)
             return again(book, found) if isinstance(found, Prepared) else record(book, found, caller)
     except (RefusedError, RequestError) as error:
-        try:
-            note_refusal(folder, chain_id, error, caller, settings, ports)
-        except RecordError as unwritten:
-            raise error from unwritten  # the refusal is what the caller must hear
+        note_refusal_if_possible(folder, chain_id, error, caller, settings, ports)
         raise
 
 
@@ -190,6 +191,7 @@ def plan(
         artifact_status=artifact_status(folder, built.packet, look),
         notices=notices(chain),
         earlier=earlier_work(chain, built.packet),
+        keeps_room=True,
     )
     old = chain.newest_to(specialist.profile) if call == "supersede" else None
     told = (*advice(built.packet, settings, ports), *artifact_warnings(folder, built.packet, look))
@@ -251,7 +253,9 @@ def build(
     )
     built = inherit.merge(chain.newest, request, identity, evidence)
     turns, told = turns_of(request, caller, ports)
-    authority, widened = inherit.narrowed(giver(chain, sender, caller, specialist), request.authority)
+    told_authority = request.authority if asks(request) else inherited_authority(chain, caller)
+    authority, widened = inherit.narrowed(giver(chain, sender, caller, specialist), told_authority)
+    widened = widened if asks(request) else ()
     authority = inherit.bounded(authority, specialist.authority)
     packet = built.packet.model_copy(
         update={
@@ -268,7 +272,7 @@ def build(
     warnings = [*request.warnings, *built.warnings]
     warnings += told
     warnings += [f"authority narrowed: {', '.join(widened)} is not {sender.profile}'s to give"] if widened else []
-    return replace(built, packet=packet, warnings=tuple(warnings), widened=widened)
+    return replace(built, packet=packet, warnings=tuple(warnings), widened=widened, asked=told_authority)
 
 
 def turns_of(request: HandoverRequest, caller: Caller, ports: Ports) -> tuple[tuple[Turn, ...], tuple[str, ...]]:
@@ -284,6 +288,20 @@ def giver(chain: Chain, sender: Sender, caller: Caller, specialist: Specialist) 
     """Whose authority bounds the receiver's: the sender's own, and at the root what the roster's entry says."""
     last = chain.find(caller.continues) or sender.inside
     return last.packet.authority if last else specialist.authority
+
+
+def asks(request: HandoverRequest) -> bool:
+    """Whether the call says what the receiver may do."""
+    return bool(request.authority and any(request.authority.values()))
+
+
+def inherited_authority(chain: Chain, caller: Caller) -> Mapping[str, tuple[str, ...]] | None:
+    """What the newest handover from the same place was given in words; what a receiver's own entry took away is not passed on."""
+    for item in reversed(chain.handovers):
+        told = item.events[0].data.get("authority_asked")
+        if item.packet.identity.parent == caller.inside and told:
+            return {name: tuple(map(str, told.get(name, ()))) for name in ("granted", "denied")}
+    return None
 
 
 def check_packet(packet: HandoverPacket, specialist: Specialist, caller: Caller, chain: Chain, settings: Settings) -> None:
@@ -307,10 +325,11 @@ def packaged(
     artifact_status: Mapping[str, str],
     notices: tuple[str, ...] = (),
     earlier: tuple[tuple[str, str], ...] = (),
+    keeps_room: bool = False,
 ) -> Plan:
     """The text for the specialist: all that was asked to travel, fitted into the limit when it is larger.
 
-    `artifact_status` is how each artifact is now. Room is kept for one line on those that change before delivery.
+    `artifact_status` is how each artifact is now; with `keeps_room` there must be room for one line on those that change.
     """
     packet, counter, limit = built.packet, ports.counter(), request.max_context_tokens
     path = briefing_path(folder, packet)
@@ -331,7 +350,7 @@ def packaged(
     package = budget.whole(parts(0), counter.count, likely_tokens=limit)
     estimated = package.tokens
     if request.overflow == "fit":
-        check_room(parts, len(packet.artifacts), limit, counter.count)
+        check_room(parts, len(packet.artifacts) if keeps_room else 0, limit, counter.count)
         if estimated > limit:
             package = fitted(parts, render.artifact_counts(artifact_status.values()), limit, counter.count)
     return Plan(request, specialist, built, package, estimated, counter.name, built.warnings)
@@ -395,6 +414,7 @@ def record(book: ChainBook, planned: Plan, caller: Caller) -> Prepared:
             omitted=list(package.omitted),
             turns=len(packet.recent_turns),
             include_recent_turns=request.include_recent_turns,
+            **({"authority_asked": {k: list(v) for k, v in asked.items()}} if (asked := planned.built.asked) else {}),
             token_counter=planned.token_counter,
             **({"warnings": list(planned.warnings)} if planned.warnings else {}),
         ),
@@ -426,6 +446,7 @@ def repeated(
         artifact_status=artifact_status(folder, found.packet, look),
         notices=notices(chain),
         earlier=earlier_work(chain, found.packet),
+        keeps_room=starts,
     )
     path = briefing_path(folder, found.packet)
     warnings = (
@@ -491,6 +512,29 @@ def resume(book: ChainBook, caller: Caller) -> None:
     if chain.stop and (caller.resume or caller.person_count > chain.stop_mark):
         by = "command line" if caller.resume else "person"
         book.write(draft("resumed", chain=chain.id, sender=caller.sender, by=by))
+
+
+def note_not_understood(
+    args: Mapping[Any, Any], error: RequestError, caller: Caller, settings: Settings, ports: Ports
+) -> None:
+    """Record the refusal of a call that is not understood in the chain it is about, where its topic and project are."""
+    given, _ = named(args, ("topic", "project_root"), ports.mask)
+    somebody = settings.roster.entries[0].profile
+    try:
+        request = parse({"specialist_profile": somebody, **given}, settings, mask=ports.mask, project_root=caller.project_root)
+        folder, chain_id = place(request, caller, ports)
+    except HandoverError as unplaced:
+        raise error from unplaced  # about no chain that could be told
+    note_refusal_if_possible(folder, chain_id, error, caller, settings, ports)
+
+
+def note_refusal_if_possible(
+    folder: HandoverFolder, chain_id: str, error: HandoverError, caller: Caller, settings: Settings, ports: Ports
+) -> None:
+    try:
+        note_refusal(folder, chain_id, error, caller, settings, ports)
+    except RecordError as unwritten:
+        raise error from unwritten  # the refusal is what the caller must hear
 
 
 def note_refusal(

@@ -23,7 +23,7 @@ from helpers import files, notification, persist_chat, plugins, projects, secret
 from helpers.errors import InterventionException, RepairableException
 from usr.plugins.software_orchestrator.helpers import config, resources, transcript_log
 from usr.plugins.software_orchestrator.helpers.config import Settings
-from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RecordError, RefusedError, SettingsError
+from usr.plugins.software_orchestrator.helpers.errors import Code, HandoverError, RecordError, RefusedError, SettingsError
 from usr.plugins.software_orchestrator.helpers.history import Scope, joined, visible_line
 from usr.plugins.software_orchestrator.helpers.masking import map_text, redact
 from usr.plugins.software_orchestrator.helpers.packet import Turn
@@ -48,8 +48,10 @@ class HandoverResponse(Response):  # type: ignore[misc]
     error: bool = False
 
 
-def answered(text: str, *, ends: bool = False) -> HandoverResponse:
-    return HandoverResponse(message=text, break_loop=ends)
+def answered(text: str, *, ends: bool = False, failed: Code | None = None) -> HandoverResponse:
+    """An answer; `failed` marks one that tells of a handover that did not work, as a refusal is marked."""
+    marks = {"error": True, "error_code": failed} if failed else None
+    return HandoverResponse(message=text, break_loop=ends, additional=marks, error=failed is not None)
 
 
 def refused(error: HandoverError, more: str = "") -> HandoverResponse:

@@ -77,7 +77,10 @@ def moved_no_further(agent: Any, answer: Answer, error: HandoverError) -> Answer
     if isinstance(error, RefusedError) and error.stops:
         host.call_person(agent, "Handovers are stopped", f"{error.message}. Your next message lets them go on.")
     note = f"{answer.note}Not handed on to {answer.hand_to}: {error}\n"
-    return dataclasses.replace(answer, note=note, summary={**answer.summary, "not_handed_on": str(error)})
+    stops = error.stops or (error.message if error.code == "stopped" else "") if isinstance(error, RefusedError) else ""
+    return dataclasses.replace(
+        answer, note=note, summary={**answer.summary, "not_handed_on": str(error)}, stops=stops or answer.stops
+    )
 
 
 def announce(at: Desk, delivery: Delivery) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from usr.plugins.software_orchestrator.helpers import handover_result, holding, host, render, reply_protocol, resources
 from usr.plugins.software_orchestrator.helpers.delivery import Delivery, deliver
-from usr.plugins.software_orchestrator.helpers.errors import HandoverError
+from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RefusedError
 from usr.plugins.software_orchestrator.helpers.hand_back import Answer
 from usr.plugins.software_orchestrator.helpers.host_desk import (
     Desk,
@@ -116,7 +116,7 @@ async def route(agent: Any, args: dict[str, Any]) -> None:
         host.refuse_parallel(agent)
         at = await asyncio.to_thread(desk_recording, agent, handover_id)
         profile = (await asyncio.to_thread(holding.held_by, handover_id, *at.rest)).receiver
-        host.refuse_unknown_profile(agent, profile)
+        await can_run(at, handover_id, profile)
         delivery = await asyncio.to_thread(deliver, handover_id, *at.rest, way="call_subordinate", beside=beside)
     except HandoverError as error:
         raise repairable(error) from error
@@ -130,6 +130,19 @@ async def route(agent: Any, args: dict[str, Any]) -> None:
         args["context_id"] = child
     else:
         args.pop("context_id", None)
+
+
+async def can_run(at: Desk, handover_id: str, profile: str) -> None:
+    """Nothing is delivered to a profile that is not there: the handover stays prepared, and its ledger says why.
+
+    Unlike start=true, where the run is the call itself, the model may call again. Raises RefusedError (start_failed).
+    """
+    try:
+        host.refuse_unknown_profile(at.agent, profile)
+    except RefusedError as error:
+        await asyncio.to_thread(reply_protocol.note_failed_start, handover_id, error, *at.rest)
+        hint = f"{error.hint}; {handover_id} was not started and can be started later ({error.code})"
+        raise RefusedError(error.message, hint, error.code) from error
 
 
 def repairable(error: HandoverError) -> Any:
@@ -251,7 +264,8 @@ def tell_back(at: Desk, answer: Answer) -> None:
     else:
         follows = f"{holder_name(above, at.settings)} has the task now" if above else "it is with you now"
     told = answer.summary.get("what_happened") or answer.summary.get("reason") or ", ".join(answer.summary.get("missing", ()))
-    host.tell(agent, f"{agent.agent_name} handed back ({verdict}); {follows}", str(told))
+    what = f"'s handover was closed as {verdict}" if verdict in LOST else f" handed back ({verdict})"
+    host.tell(agent, f"{agent.agent_name}{what}; {follows}", str(told))
 
 
 async def handed_back(at: Desk, answer: Answer) -> str:

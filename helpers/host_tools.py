@@ -19,7 +19,7 @@ from usr.plugins.software_orchestrator.helpers import (
     reply_protocol,
 )
 from usr.plugins.software_orchestrator.helpers.delivery import deliver
-from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RefusedError
+from usr.plugins.software_orchestrator.helpers.errors import Code, HandoverError, RefusedError
 from usr.plugins.software_orchestrator.helpers.hand_back import Answer
 from usr.plugins.software_orchestrator.helpers.handover_protocol import Prepared
 from usr.plugins.software_orchestrator.helpers.host import HandoverResponse
@@ -109,9 +109,8 @@ async def start(at: Desk, tool: Any, prepared: Prepared) -> HandoverResponse:
             break
     await tool.set_progress(answer.note)
     reply = {**answer.summary, "legs": legs, "next_step": what_follows(answer)}
-    response = host.answered(handover_result.message(prepared, reply))
-    response.error = answer.summary.get("verdict") == "failed"
-    return response
+    failed: Code | None = "start_failed" if answer.summary.get("verdict") == "failed" else None
+    return host.answered(handover_result.message(prepared, reply), failed=failed)
 
 
 def _said(answer: Answer) -> dict[str, Any]:
@@ -171,6 +170,8 @@ async def fail(at: Desk, prepared: Prepared, why_: str) -> Answer:
 def what_follows(answer: Answer) -> str:
     """What the orchestrator does after a hand-back."""
     verdict, identifier = answer.summary.get("verdict"), answer.summary.get("handover_id")
+    if answer.stops:
+        return "Orchestrator: ask the person how to go on; their next message lets handovers go on"
     if verdict == "clarify":
         return (
             f"Orchestrator: answer with handover_to_specialist(answers={identifier}, state={{field: value}}), asking the person"
@@ -178,8 +179,6 @@ def what_follows(answer: Answer) -> str:
         )
     if verdict in ("reject", "rejected"):
         return "Orchestrator: supply what is missing, choose another specialist, or do it yourself"
-    if answer.stops:
-        return "Orchestrator: ask the person how to go on; their next message lets handovers go on"
     if verdict in ("failed", "cancelled"):
         return "Orchestrator: tell the person, or hand over again"
     return "Orchestrator: use the note; read the briefing for the rest"

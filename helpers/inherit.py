@@ -60,12 +60,16 @@ class Lift:
 
 @dataclass(frozen=True)
 class Built:
-    """A packet, what its maker should know, declines that were lifted, and authority that was asked for in vain."""
+    """A packet, what its maker should know, declines that were lifted, and authority that was asked for in vain.
+
+    `asked` is the authority as the call, or the one before it, gave it.
+    """
 
     packet: HandoverPacket
     warnings: tuple[str, ...] = ()
     lifts: tuple[Lift, ...] = ()
     widened: tuple[str, ...] = ()
+    asked: Mapping[str, Sequence[str]] | None = None
 
 
 def brought_up(packet: HandoverPacket, newest: HandoverPacket | None) -> HandoverPacket:

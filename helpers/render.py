@@ -273,7 +273,10 @@ NOT_AS_RECORDED = ("changed", "gone", "outside")
 
 
 def artifact_counts(status: Iterable[str]) -> str:
-    """One line on the files that are not as recorded, "" when all are: `2 of the artifacts not as recorded: 1 changed, 1 gone`."""
+    """One line on the files that are not as recorded, "" when all are.
+
+    Such as `2 of the artifacts not as recorded: 1 changed, 1 gone`.
+    """
     found = [word for word in status if word in NOT_AS_RECORDED]
     told = ", ".join(f"{found.count(word)} {word}" for word in NOT_AS_RECORDED if word in found)
     return f"{len(found)} of the artifacts not as recorded: {told}\n" if found else ""
@@ -333,7 +336,11 @@ def note_parts(
 ) -> tuple[Part, ...]:
     """The hand-back for the superior; of the packet only what changed since `before`."""
     identity = packet.identity
-    head = f"# {one_line(identity.receiver)} handed back {identity.handover_id} (hop {identity.hop}): {kind}"
+    who = one_line(identity.receiver)
+    if kind in ("failed", "cancelled"):  # no verdict of its specialist, which may never have started
+        head = f"# {identity.handover_id} to {who} (hop {identity.hop}) was closed as {kind}"
+    else:
+        head = f"# {who} handed back {identity.handover_id} (hop {identity.hop}): {kind}"
     head += f", {outcome}\n" if outcome else "\n"
     lacking = note.get("incomplete", ())
     head += f"The note is incomplete: no {', '.join(map(one_line, lacking))}.\n" if lacking else ""

@@ -5,12 +5,13 @@ Responsibility moves only when the receiver accepts (seed 004); the departing ag
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from usr.plugins.software_orchestrator.helpers import inherit, policy, render
-from usr.plugins.software_orchestrator.helpers.chain import Chain, Handover
+from usr.plugins.software_orchestrator.helpers.chain import CLOSED, Chain, Handover
 from usr.plugins.software_orchestrator.helpers.chain_book import ChainBook, about, peek
 from usr.plugins.software_orchestrator.helpers.config import Settings
 from usr.plugins.software_orchestrator.helpers.errors import RecordError, RefusedError
@@ -53,7 +54,7 @@ def touch(handover_id: str, caller: Caller, settings: Settings, ports: Ports) ->
     with holding(handover_id, caller, settings, ports) as (book, handover):
         if handover.state in ("delivered", "interrupted"):
             book.write(about(handover.packet, "accepted", implicit=True))
-        elif handover.state not in ("accepted", "prepared", "superseded"):
+        elif handover.state not in ("accepted", "prepared", "superseded") and not closed_around(book.chain, handover):
             book.write(about(handover.packet, "reopened", why="the specialist went on"))
         found = book.chain.find(handover_id)
         return found.state if found else ""
@@ -78,6 +79,12 @@ def reply(args: Mapping[Any, Any], caller: Caller, settings: Settings, ports: Po
                 raise RefusedError(
                     f"handover {handover.id} is {handover.state}, not open", "answer with response", "nothing_open"
                 )
+            if outer := closed_around(book.chain, handover):
+                raise RefusedError(
+                    f"handover {handover.id} was closed with {outer.id}, which it was a part of ({outer.state})",
+                    "answer with response",
+                    "nothing_open",
+                )
             book.write(about(handover.packet, "reopened", why="the specialist answered again"))
         if request.verdict == "accept":
             return accept(book, handover)
@@ -85,6 +92,11 @@ def reply(args: Mapping[Any, Any], caller: Caller, settings: Settings, ports: Po
             return remind(book, handover, given)
         check_reply(book, handover, request, settings)
         return hand_back(book, handover, request, caller, settings, ports)
+
+
+def closed_around(chain: Chain, handover: Handover) -> Handover | None:
+    """The handover around this one that is over: what is a part of it cannot go on."""
+    return next((item for item in chain.ancestors(handover.id)[1:] if item.state in CLOSED), None)
 
 
 def accept(book: ChainBook, handover: Handover) -> Answer:
@@ -167,16 +179,31 @@ def returned_packet(
     )
     owner = identity.model_copy(update={"sender": identity.receiver})
     built = inherit.merge(inherit.brought_up(handover.packet, chain.newest), request, owner, evidence)
-    update: dict[str, Any] = {"identity": identity, "stopped_at": request.stopped_at}
+    update: dict[str, Any] = {"identity": identity}
     if request.verdict != "done" or request.outcome in ("partial", "blocked"):
         requires = specialist_of(settings, identity.receiver).requires
         update |= omitted_sections(built.packet, requires, identity.receiver, identity.hop)
-        update["stopped_at"] = request.stopped_at or f"{identity.receiver}, hop {identity.hop}: {request.verdict}"
+        update["stopped_at"] = request.stopped_at or stopped_by(built.packet, handover, request.verdict)
+    elif request.outcome == "completed" and handover.packet.stopped_at == built.packet.stopped_at and not request.stopped_at:
+        update["stopped_at"] = ""
     return built.packet.model_copy(update=update), built.warnings
 
 
+def stopped_by(packet: HandoverPacket, handover: Handover, how: str) -> str:
+    """Where the work stands still when nobody says: what a specialist said before counts more than who stopped last."""
+    said = packet.stopped_at if not _STOPPED_BY.fullmatch(packet.stopped_at) else ""
+    return said or f"{handover.receiver}, hop {handover.hop}: {how}"
+
+
+_STOPPED_BY = re.compile(r"[^,\n]*, hop \d+: [a-z]+")
+
+
 def omitted_sections(packet: HandoverPacket, requires: tuple[str, ...], owner: str, hop: int) -> dict[str, Any]:
-    lacking = [name.removeprefix("state.") for name in policy.missing_fields(packet, requires) if name.startswith("state.")]
+    lacking = [
+        name.removeprefix("state.")
+        for name in policy.missing_fields(packet, requires)
+        if name.startswith("state.") or name not in HandoverPacket.model_fields
+    ]
     skipped = {name: StateField(field=name, status="skipped_section_omitted", owner=owner, hop=hop) for name in lacking}
     return {"state": (*(item for item in packet.state if item.field not in skipped), *skipped.values())} if skipped else {}
 
@@ -228,7 +255,7 @@ def close(
         if kind != "done":
             specialist = specialist_of(settings, handover.receiver)
             update |= omitted_sections(packet, specialist.requires, handover.receiver, handover.hop)
-            update["stopped_at"] = packet.stopped_at or f"{handover.receiver}, hop {handover.hop}: {kind}"
+            update["stopped_at"] = stopped_by(packet, handover, kind)
         packet = packet.model_copy(update=update)
         drafts = list(closing_inside(book.chain, handover, f"{handover.id} was closed as {kind}"))
         event = book.write(
@@ -301,6 +328,12 @@ def note_history(
     """Record that the specialist read more than its package: what stage 1 lacked (seed 001, stage 2)."""
     with holding(handover_id, caller, settings, ports) as (book, handover):
         book.write(about(handover.packet, "history_read", reason=ports.mask(reason), range=selection, tokens=tokens))
+
+
+def note_failed_start(handover_id: str, error: RefusedError, caller: Caller, settings: Settings, ports: Ports) -> None:
+    """Record that a handover could not be started; it stays as it is."""
+    with holding(handover_id, caller, settings, ports) as (book, handover):
+        book.write(about(handover.packet, "refused", code=error.code, why=ports.mask(error.message)))
 
 
 def sweep(alive: set[str], project_root: str, caller: Caller, settings: Settings, ports: Ports) -> tuple[str, ...]:

@@ -177,6 +177,14 @@ Open = Callable[[str], io.FileIO]
 
 
 @dataclass(frozen=True)
+class _Ids:
+    """Handovers that a group's ledgers name without saying where their entries are."""
+
+    others: set[str] = field(default_factory=set)  # in events of another installation
+    unplaced: set[str] = field(default_factory=set)  # in events of this one that have no `briefed` event
+
+
+@dataclass(frozen=True)
 class _Folder:
     """One project's folder while its two directories are open."""
 
@@ -197,12 +205,13 @@ class _Folder:
     def _look(self, ledgers: Iterable[str], briefings: Iterable[str]) -> Iterator[Result]:
         """The group's ledgers, then the briefings, those included of which only a ledger knows."""
         places: Places = {name: [] for name in briefings}
+        named = _Ids()
         for name in ledgers:
-            yield self._ledger(name, places)
+            yield self._ledger(name, places, named)
         for name in tuple(places):
-            yield self._briefing(name, places.pop(name))
+            yield self._briefing(name, places.pop(name), named)
 
-    def _ledger(self, name: str, places: Places) -> Result:
+    def _ledger(self, name: str, places: Places, named: _Ids) -> Result:
         """Check a ledger and put what it says of briefings into `places`."""
         file = f"chains/{name}"
         try:
@@ -217,10 +226,11 @@ class _Folder:
         except (RecordError, OSError) as error:
             return Result(self.project, file, findings=(_unreadable(name, error),))
         own = [event for event in reading.events if event.trusted]
-        findings = [*_ledger_findings(name, reading), *_collect(self.folder, name, own, places)]
+        named.others.update(event.handover for event in reading.events if not event.trusted)
+        findings = [*_ledger_findings(name, reading), *_collect(self.folder, name, own, places, named)]
         return Result(self.project, file, events=len(own), bytes=reading.size, findings=tuple(findings))
 
-    def _briefing(self, name: str, places: list[_Raw]) -> Result:
+    def _briefing(self, name: str, places: list[_Raw], named: _Ids) -> Result:
         try:
             with self.open_briefing(name) as file:
                 size = os.fstat(file.fileno()).st_size
@@ -229,7 +239,7 @@ class _Folder:
                     return Result(self.project, name, len(intact), 0, size)
                 known, whole = [_Place(*place) for place in places], [_Place(*place) for place in intact]
                 pieces = briefing_file.scan(self.folder.path / name)
-                return _Comparison(name, file, size, known, whole).result(self.project, pieces)
+                return _Comparison(name, file, size, known, whole, named).result(self.project, pieces)
         except FileNotFoundError:
             lost = {place.event: place for place in (_Place(*place) for place in places)}.values()
             gone = [
@@ -335,7 +345,7 @@ def _follow(events: Sequence[Event]) -> bool:
     return True
 
 
-def _collect(folder: HandoverFolder, name: str, own: Sequence[Event], places: Places) -> Iterator[Finding]:
+def _collect(folder: HandoverFolder, name: str, own: Sequence[Event], places: Places, named: _Ids) -> Iterator[Finding]:
     """Note the places of all entries; a finding for each event that must have an entry and names none."""
     briefed = set()
     for event in own:
@@ -352,7 +362,11 @@ def _collect(folder: HandoverFolder, name: str, own: Sequence[Event], places: Pl
         places.setdefault(planned.path.name, []).append(place)
     for event in own:
         if event.data.get("packet") is not None and event.id not in briefed:
-            detail = f"the entry of {event.kind} {event.handover} was never written; the next use of the chain heals the last one"
+            named.unplaced.add(event.handover)
+            detail = (
+                f"no line says where the entry of {event.kind} {event.handover} is: it was not written yet (the next use of the"
+                " chain writes it), or that line was taken out"
+            )
             yield Finding("fault", "missing", f"{name}:{event.id}", detail)
 
 
@@ -395,11 +409,13 @@ class _Comparison:
     size: int
     places: Sequence[_Place]
     intact: Sequence[_Place]
+    named: _Ids
     findings: list[Finding] = field(default_factory=list)
     moved: list[tuple[int, _Place]] = field(default_factory=list)  # whole entries, at another byte than recorded
     strange: list[Piece] = field(default_factory=list)  # what no ledger accounts for; foreign neighbours as one
     orphans: list[Piece] = field(default_factory=list)  # entries whose hash is wrong, at no recorded place
     others: list[int] = field(default_factory=list)  # offsets of another installation's entries
+    unsigned: list[int] = field(default_factory=list)  # offsets of entries of handovers that no ledger here names
 
     def __post_init__(self) -> None:
         good = set(self.intact)
@@ -428,6 +444,11 @@ class _Comparison:
             self._note(
                 "other", self.others[0], f"{len(self.others):,} entries of another installation, each matching its own hash"
             )
+        if self.unsigned:
+            many = len(self.unsigned)
+            detail = "1 entry matches its own hash and" if many == 1 else f"{many:,} entries match their own hash and"
+            detail += " no event here signs it" if many == 1 else " no event here signs them"
+            self._note("other", self.unsigned[0], f"{detail}: another installation's, or the end of a ledger was cut off")
         entries = len(self.intact) + len(self.moved)
         return Result(project, self.name, entries=entries, bytes=self.size, findings=_bounded(self.findings, self.name))
 
@@ -474,8 +495,10 @@ class _Comparison:
             self.orphans.append(piece)
         elif piece.id in self.ours:
             self._fault("foreign", piece.offset, f"an entry that says it is of {piece.id}, which no ledger recorded")
+        elif piece.id in self.named.unplaced:
+            self._fault("foreign", piece.offset, f"an entry of {piece.id}: the ledger's line on where it is, is missing")
         else:
-            self.others.append(piece.offset)
+            (self.others if piece.id in self.named.others else self.unsigned).append(piece.offset)
 
     def _torn(self, piece: Piece) -> None:
         here = self._here(piece)

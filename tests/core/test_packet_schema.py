@@ -29,7 +29,8 @@ def example():
 
 def rendered_package(of):
     foot = f"briefing: {BRIEFING}\n" + resources.text("package_foot")
-    parts = render.package_parts(of, head=resources.text("package_head"), foot=foot)
+    status = {item.path: "unchanged" for item in of.artifacts}
+    parts = render.package_parts(of, head=resources.text("package_head"), foot=foot, artifact_status=status)
     found, seen = "", set()
     for part in parts:
         found += f"## {part.section}\n" if part.section and part.section not in seen else ""
@@ -39,7 +40,7 @@ def rendered_package(of):
 
 
 def rendered_entry(of):
-    body = render.entry_body(of, "503 of 503 tokens (limit 3000), 2 recent turns\n", created="2026-06-05 14:03 UTC")
+    body = render.entry_body(of, "505 of 505 tokens (limit 3000), 2 recent turns\n", created="2026-06-05 14:03 UTC")
     return briefing_file.seal(of.identity.handover_id, body).decode()
 
 
@@ -115,8 +116,8 @@ def test_a_packet_survives_its_own_json():
 
 
 def test_the_tokens_on_the_page_are_counted():
-    assert "503 of 503 tokens" in block("text", 1)
-    assert counter().name == "estimate" or counter().count(rendered_package(example())) == 503
+    assert "505 of 505 tokens" in block("text", 1)
+    assert counter().name == "estimate" or counter().count(rendered_package(example())) == 505
 
 
 def fields():

@@ -154,6 +154,7 @@ def test_two_specialists_that_pass_it_back_and_forth_without_news_are_stopped(an
     assert "frontend_designer > quality_reviewer > frontend_designer" in why
     assert any("frontend_designer &gt; quality_reviewer" in note["message"] for note in host.notifications())  # it shows HTML
     assert "not_handed_on" in result_of(host)["reply"]
+    assert "ask the person" in result_of(host)["next_step"]
     assert host.tool("handover_to_specialist", **hand_over("release_auditor")["tool_args"]).additional["error_code"] == "stopped"
 
 
@@ -175,6 +176,7 @@ def test_review_and_fix_may_go_back_and_forth_up_to_the_cap_and_no_further(host)
     assert host.say("Please build the hero") == "stuck"
     assert [e["hop"] for e in of_kind(folder, "prepared")] == [1, 2, 3, 4]
     assert "max_handovers_per_chain 4" in of_kind(folder, "escalated")[0]["data"]["why"]
+    assert "ask the person" in result_of(host)["next_step"]
     host.script({"agent0": [hand_over("release_auditor", goal="Look", start=True), respond("well")], "release_auditor": [done()]})
     assert host.say("Once more") == "well"
     assert of_kind(folder, "prepared")[-1]["hop"] == 5
@@ -274,12 +276,16 @@ def test_the_same_call_again_starts_nothing_and_one_with_start_starts_what_was_p
 
     host.script(
         {
-            "agent0": [hand_over(), hand_over(include_recent_turns=0), hand_over(start=True), respond("ok")],
+            "agent0": [hand_over(), hand_over(max_context_tokens=999), hand_over(start=True, max_context_tokens=1234), respond("ok")],
             "frontend_designer": [repeat],
         }
     )
     assert host.say("Please build the hero") == "ok"
-    assert json.loads(again[0]["tool_result"])["package"]["repeated"] is True
+    told = json.loads(again[0]["tool_result"])["package"]
+    assert (told["repeated"], told["max_context_tokens"]) == (True, 3000)
+    assert result_of(host)["package"]["max_context_tokens"] == 1234
+    assert of_kind(folder, "delivered")[0]["data"]["limit"] == 1234
+    assert of_kind(folder, "delivered")[0]["data"]["tokens"] == result_of(host)["package"]["delivered_tokens"]
     assert len(of_kind(folder, "prepared")) == 1
     assert states(folder) == {"frontend_designer": "done"}
 

@@ -178,6 +178,44 @@ def test_a_specialist_comes_back_with_profile_marker_depth_and_its_prompts(any_t
         assert [event["depth"] for event in of_kind(folder, "prepared")] == [0, 1]
 
 
+def test_after_a_restart_two_levels_down_hands_over_once_more_and_its_receiver_is_refused(any_tree):
+    def part(receiver, goal):
+        return hand_over(receiver, topic=f"part {goal}", goal=goal, start=True)
+
+    with any_tree.enter() as host:
+        host.project("acme")
+        host.script(
+            {
+                "agent0": [hand_over("solution_architect", start=True)],
+                "solution_architect": [part("implementation_engineer", "Build")],
+                "implementation_engineer": [call("handover_reply", verdict="accept"), lambda: host.cancel()],
+            }
+        )
+        host.say("Please build the hero", wait=False)
+        host.settle()
+        for chat in host.chats():
+            host.save(chat)
+    with any_tree.enter() as host:
+        host.load_chats()
+        folder = host.root / "usr/projects/acme"
+        refused = []
+        host.script(
+            {
+                "agent0": [lambda: next_call(extras(host)), respond("ok")],
+                "solution_architect": [lambda: next_call(extras(host)), done()],
+                "implementation_engineer": [part("test_debug_engineer", "Test"), done()],
+                "test_debug_engineer": [
+                    part("quality_reviewer", "Review"),
+                    lambda agent: refused.append(host.tool_results("handover_to_specialist", agent)[-1]) or done(),
+                ],
+            }
+        )
+        assert host.say("Go on") == "ok"
+        assert [event["depth"] for event in of_kind(folder, "prepared")] == [0, 1, 2]
+        assert refused[0]["error_code"] == "depth"
+        assert set(states(folder).values()) == {"done"}
+
+
 def test_a_hand_to_that_a_restart_cut_off_is_prepared_and_offered(any_tree, tmp_path):
     later = []
 

@@ -68,6 +68,34 @@ def test_a_profile_whose_folder_is_gone_fails_before_anything_runs(any_host):
     assert "transferred" not in str(host.tool_results("handover_to_specialist"))
     assert "delivered" not in kinds(folder)
     assert "no profile frontend_designer" in host.warnings()[-1]
+    marks = host.tool_results("handover_to_specialist")[0]
+    assert (marks["error"], marks["error_code"]) == (True, "start_failed")
+
+
+def test_a_profile_that_is_gone_leaves_a_prepared_handover_to_be_started_later(any_host):
+    host = any_host
+    folder = host.project("acme")
+    home = host.root / "usr/plugins/software_orchestrator/agents/frontend_designer"
+    away = host.root / "usr/away"
+
+    def gone():
+        home.rename(away)
+        host.forget_caches()
+        return next_call(result_of(host)["next_step"])
+
+    def back():
+        away.rename(home)
+        host.forget_caches()
+        return next_call(result_of(host)["next_step"])
+
+    host.script({"agent0": [hand_over(), gone, respond("no")]})
+    assert host.say("Please build the hero") == "no"
+    assert states(folder) == {"frontend_designer": "prepared"}
+    host.script({"agent0": [back, respond("ok")], "frontend_designer": [done()]})
+    assert host.say("It is there now") == "ok"
+    assert [event["data"]["code"] for event in of_kind(folder, "refused")] == ["start_failed"]
+    assert states(folder) == {"frontend_designer": "done"}
+    assert any("can be started later (start_failed)" in text for text in host.warnings())
 
 
 def _prepare(host):

@@ -1,0 +1,360 @@
+"""What two attackers broke: hostile neighbours, files that change, limits that change, refusals and stops that got lost."""
+
+import os
+import time
+from dataclasses import replace
+
+import pytest
+
+from usr.plugins.software_orchestrator.helpers import handover_result, holding, paths, reply_protocol, verify
+from usr.plugins.software_orchestrator.helpers.chain_book import peek
+from usr.plugins.software_orchestrator.helpers.config import settings as checked
+from usr.plugins.software_orchestrator.helpers.delivery import deliver
+from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RecordError, RefusedError
+from usr.plugins.software_orchestrator.helpers.resources import default_settings
+from usr.plugins.software_orchestrator.helpers.tokens import counter
+from usr.plugins.software_orchestrator.tests.core.conftest import KEY
+
+
+def refusal(call, *arguments, **named):
+    with pytest.raises(HandoverError) as caught:
+        call(*arguments, **named)
+    return caught.value
+
+
+def rest(desk, caller=None):
+    return caller or desk.caller, desk.settings, desk.ports
+
+
+def identifier(prepared):
+    return prepared.packet.identity.handover_id
+
+
+def delivered(desk, prepared, **more):
+    return deliver(identifier(prepared), *rest(desk), way="start", **more)
+
+
+def at_work(desk, prepared):
+    return replace(desk.inside(prepared), project_root=str(desk.root))
+
+
+def last(desk, kind):
+    return next(event for event in reversed(desk.events()) if event.kind == kind)
+
+
+def package(prepared):
+    return handover_result.result(prepared)["package"]
+
+
+# hostile neighbours
+
+
+PLANTED = {
+    "link": lambda path: path.symlink_to("/dev/zero"),
+    "dangling": lambda path: path.symlink_to("/nowhere"),
+    "fifo": os.mkfifo,
+    "folder": lambda path: path.mkdir(),
+    "hard link": lambda path: (path.with_suffix(".x").write_text("x"), path.hardlink_to(path.with_suffix(".x"))),
+}
+
+
+@pytest.mark.parametrize("plant", PLANTED.values(), ids=PLANTED)
+@pytest.mark.parametrize("name", ["aaa.jsonl", "aaa-chat1.jsonl", "quote-form-aaa.jsonl"])
+def test_a_hostile_ledger_beside_the_chain_stops_nothing_and_is_named(desk, plant, name):
+    first = desk.call("hacker")
+    plant(desk.folder.chains / name)
+    delivered(desk, first)
+    assert holding.held_by(identifier(first), *rest(desk)).is_open
+    assert reply_protocol.sweep({identifier(first)}, str(desk.root), *rest(desk)) == ()
+    lines = holding.standing(str(desk.root), *rest(desk))
+    assert any(identifier(first) in line for line in lines)
+    assert any(name in line for line in lines) is name.endswith("-chat1.jsonl")
+    second = desk.call("solution_architect", summary="s")
+    assert any(name in text for text in second.plan.warnings) is name.startswith("quote-form-")
+    assert reply_protocol.close(identifier(first), "cancelled", "enough", *rest(desk)).summary["verdict"] == "cancelled"
+    assert name in str(refusal(holding.held_by, "ho-00000000000000ff", *rest(desk)))
+
+
+def test_the_search_for_a_handover_reads_in_pieces_and_only_so_much(desk, monkeypatch):
+    monkeypatch.setattr(paths, "_CHUNK_BYTES", 7)
+    path = desk.call("hacker").briefing.path
+    wanted = "codebase hacker"
+    text = path.read_bytes()
+    for size in (1, 2, 7, 8, 20):
+        for at in range(0, 40, 3):
+            assert paths.holds(path, text[at : at + size])
+    assert not paths.holds(path, wanted.encode())
+    monkeypatch.setattr(paths, "SEARCHED_BYTES", 10)
+    assert isinstance(refusal(paths.holds, path, b"x"), RecordError)
+
+
+@pytest.mark.parametrize("plant", [os.mkfifo, PLANTED["hard link"], PLANTED["link"]])
+def test_a_briefing_that_cannot_be_written_stops_no_close_and_is_named_and_healed_later(desk, plant):
+    prepared = desk.call("hacker")
+    path = prepared.briefing.path
+    entries = path.read_bytes()
+    path.unlink()
+    plant(path)
+    answer = reply_protocol.close(identifier(prepared), "cancelled", "enough", *rest(desk))
+    assert path.name in answer.note
+    assert "not in the briefing" in answer.note
+    assert desk.chain().find(identifier(prepared)).state == "cancelled"
+    path.unlink()
+    path.write_bytes(entries)
+    desk.call("solution_architect", summary="s")
+    assert path.read_text("utf-8").count("· cancelled ·") == 1
+    assert not [item for result in verify.verify([desk.folder], KEY) for item in result.faults]
+
+
+def test_a_verdict_counts_though_its_briefing_cannot_be_written(desk):
+    prepared = desk.call("hacker")
+    delivered(desk, prepared)
+    prepared.briefing.path.unlink()
+    os.mkfifo(prepared.briefing.path)
+    caller = at_work(desk, prepared)
+    answer = reply_protocol.reply({"verdict": "reject", "reason": "not mine"}, *rest(desk, caller))
+    assert answer.ends
+    assert prepared.briefing.path.name in answer.note
+    assert desk.chain().find(identifier(prepared)).state == "rejected"
+
+
+# files that change
+
+
+def make_files(desk, count=12):
+    for number in range(count):
+        (desk.root / f"page-{number:03}-of-the-quote-form.html").write_text("x" * number)
+    return [f"page-{number:03}-of-the-quote-form.html" for number in range(count)]
+
+
+@pytest.mark.parametrize("limit", [300, 400, 3000])
+def test_what_was_told_of_the_package_is_what_is_delivered(desk, limit):
+    prepared = desk.call("hacker", artifacts=[*make_files(desk), "nowhere.html"], summary="word " * 80, max_context_tokens=limit)
+    text = delivered(desk, prepared).text
+    assert text == prepared.plan.package.text
+    assert counter().count(text) == package(prepared)["delivered_tokens"] == last(desk, "delivered").data["tokens"] <= limit
+
+
+def test_the_sender_is_told_of_files_that_are_not_what_it_may_think(desk):
+    (desk.root / "there.html").write_text("x")
+    (desk.root / "folder").mkdir()
+    named = ["there.html", "nowhere.html", "/etc/hostname", "folder", "https://example.com/board"]
+    first = desk.call("hacker", artifacts=named)
+    assert [text for text in first.plan.warnings if text.startswith("artifact ")] == [
+        "artifact nowhere.html: does not exist",
+        "artifact /etc/hostname: lies outside the project and is not compared",
+        "artifact folder: is no readable plain file and is not compared",
+    ]
+    (desk.root / "there.html").write_text("y")
+    second = desk.call("solution_architect", summary="s")
+    assert "artifact there.html: changed since it was recorded" in second.plan.warnings
+
+
+def test_a_handover_can_be_delivered_whatever_becomes_of_its_files(desk):
+    names = make_files(desk, 60)
+    told = str(refusal(desk.call, "hacker", artifacts=names, max_context_tokens=60))
+    needed = int(told.split("set max_context_tokens to ")[1].split()[0])
+    prepared = desk.call("hacker", artifacts=names, max_context_tokens=needed)
+    for number, name in enumerate(names):
+        if number % 2:
+            (desk.root / name).unlink()
+        else:
+            (desk.root / name).write_text("other")
+    text = delivered(desk, prepared).text
+    assert counter().count(text) <= needed
+    assert "60 of the artifacts not as recorded: 30 changed, 30 gone" in text
+
+
+# a repeated call with other limits
+
+
+def test_a_repeated_call_tells_the_limits_that_count_and_writes_nothing(desk):
+    desk.call("hacker", summary="word " * 400, max_context_tokens=300)
+    before = desk.events()
+    again = desk.call("hacker", summary="word " * 400, max_context_tokens=2000, overflow="whole")
+    assert desk.events() == before
+    assert package(again)["repeated"]
+    assert package(again)["max_context_tokens"] == 300
+    assert package(again)["delivered_tokens"] <= 300
+    (told,) = [text for text in again.plan.warnings if "were not taken" in text]
+    assert "start=true" in told
+    assert delivered(desk, again).text == again.plan.package.text
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"max_context_tokens": 2000}, {"overflow": "whole", "max_context_tokens": 300}, {"include_recent_turns": 1}],
+)
+def test_a_repeated_call_that_starts_is_delivered_with_its_own_limits(desk, limits):
+    call = {"summary": "word " * 400, "recent_turns": ["user: one apple", "user: two pears"]}
+    desk.call("hacker", max_context_tokens=300, **call)
+    again = desk.call("hacker", start=True, **call, **limits)
+    text = delivered(desk, again, limits=again.plan.limits).text
+    data = last(desk, "delivered").data
+    assert text == again.plan.package.text
+    assert data["tokens"] == package(again)["delivered_tokens"] > 300
+    assert (data["limit"], data["overflow"]) == (package(again)["max_context_tokens"], limits.get("overflow", "fit"))
+    assert ("one apple" in text) is ("include_recent_turns" not in limits)
+    assert any("limits of this call" in text for text in again.plan.warnings)
+    open_one = desk.call("hacker", **call)
+    assert package(open_one)["max_context_tokens"] == data["limit"]
+
+
+def test_a_repeated_call_that_starts_with_too_small_a_limit_is_refused(desk):
+    desk.call("hacker")
+    assert refusal(desk.call, "hacker", start=True, max_context_tokens=20).code == "limit_not_positive"
+
+
+def test_the_warnings_of_a_call_are_told_again_when_it_is_repeated(desk):
+    first = desk.call("hacker", artifacts=["nowhere.html"])
+    assert first.plan.warnings
+    assert desk.call("hacker", artifacts=["nowhere.html"]).plan.warnings == first.plan.warnings
+
+
+# words beside a reference
+
+
+@pytest.mark.parametrize("limit", [200, 300, 3000])
+def test_words_beside_a_reference_are_cut_to_what_fits_and_it_is_said(desk, limit):
+    prepared = desk.call("hacker", summary="word " * 200, max_context_tokens=limit)
+    text = delivered(desk, prepared, beside="more " * 5000).text
+    assert counter().count(text) <= limit
+    assert counter().count(text) == last(desk, "delivered").data["tokens"]
+    assert text.rstrip().endswith("[cut here]")
+    assert any("said with the reference: cut" in line for line in last(desk, "delivered").data["omitted"])
+
+
+def test_words_beside_a_reference_that_fit_are_whole(desk):
+    text = delivered(desk, desk.call("hacker"), beside="and hurry").text
+    assert text.endswith("Said with it:\n> and hurry\n")
+
+
+# refusals, authority, stops
+
+
+def test_a_call_that_is_not_understood_is_recorded_in_the_chain_it_is_about(desk):
+    desk.call("hacker")
+    before = len(desk.events())
+    assert refusal(desk.call, "nobody", max_context_tokens=0).code == "unknown_specialist"
+    assert [event.kind for event in desk.events()[before:]] == ["refused"]
+    assert last(desk, "refused").data["code"] == "unknown_specialist"
+    refusal(desk.call, "nobody", topic="another topic")
+    refusal(desk.call, "nobody", topic="")
+    assert len(desk.events()) == before + 1
+
+
+def test_a_call_without_authority_keeps_what_the_one_before_gave(desk):
+    desk.call("hacker", authority={"granted": ["read"], "denied": ["deploy"]})
+    second = desk.call("hacker", summary="other")
+    assert (second.packet.authority.granted, second.packet.authority.denied) == (("read",), ("deploy",))
+    third = desk.call("solution_architect", summary="other")
+    assert third.packet.authority.granted == ("read",)
+    anew = desk.call("solution_architect", summary="more", authority={"granted": ["read", "write"]})
+    assert anew.packet.authority.granted == ("read", "write")
+
+
+def test_what_one_specialists_entry_takes_away_is_not_passed_on(open_desk):
+    roster = {**default_settings()["roster"]}
+    roster["hacker"] = {**roster["hacker"], "authority": {"granted": ["read"]}}
+    desk = open_desk()
+    desk.settings = checked(default_settings(), {"roster": roster})
+    assert desk.call("hacker").packet.authority.granted == ("read",)
+    assert desk.call("solution_architect", summary="s").packet.authority.granted == ()
+
+
+DONE = {"verdict": "done", "what_happened": "a", "observations": "b", "user_state": "c", "next": "d"}
+
+
+@pytest.mark.parametrize(("said", "stays"), [({}, True), ({"stopped_at": "None"}, True), ({"outcome": "completed"}, False)])
+def test_where_the_work_stopped_is_told_until_a_hand_back_says_that_it_is_completed(desk, said, stays):
+    first = desk.call("hacker")
+    delivered(desk, first)
+    reply_protocol.reply({**DONE, "outcome": "partial", "stopped_at": "mobile layout"}, *rest(desk, at_work(desk, first)))
+    second = desk.call("solution_architect", summary="s")
+    assert second.packet.stopped_at == "mobile layout"
+    delivered(desk, second)
+    reply_protocol.reply({**DONE, **said}, *rest(desk, at_work(desk, second)))
+    assert desk.chain().newest.stopped_at == ("mobile layout" if stays else "")
+
+
+@pytest.mark.parametrize("name", ["budget", "state.budget"])
+def test_a_required_field_that_never_came_up_is_marked_when_the_work_ends_early(open_desk, name):
+    desk = open_desk()
+    prepared = desk.call("hacker")
+    delivered(desk, prepared)
+    roster = {**default_settings()["roster"]}
+    roster["hacker"] = {**roster["hacker"], "requires": [name]}
+    desk.settings = checked(default_settings(), {"roster": roster})
+    reply_protocol.reply({"verdict": "reject", "reason": "no budget"}, *rest(desk, at_work(desk, prepared)))
+    assert [(item.field, item.status) for item in desk.chain().newest.state] == [("budget", "skipped_section_omitted")]
+
+
+def test_a_handover_that_never_started_was_closed_and_not_handed_back(desk):
+    answer = reply_protocol.close(identifier(desk.call("hacker")), "cancelled", "enough", *rest(desk))
+    assert "was closed as cancelled" in answer.note
+    assert "handed back" not in answer.note
+
+
+@pytest.mark.parametrize("goes_on", ["reply", "touch"])
+def test_a_part_that_was_closed_with_its_whole_stays_closed(desk, goes_on):
+    whole = desk.call("solution_architect", goal="all of it")
+    delivered(desk, whole)
+    part = desk.call("frontend_designer", caller=at_work(desk, whole), goal="a part")
+    deliver(identifier(part), *rest(desk, at_work(desk, whole)), way="start")
+    reply_protocol.reply(DONE, *rest(desk, at_work(desk, whole)))
+    if goes_on == "reply":
+        error = refusal(reply_protocol.reply, DONE, *rest(desk, at_work(desk, part)))
+        assert (error.code, identifier(whole) in str(error)) == ("nothing_open", True)
+    else:
+        assert reply_protocol.touch(identifier(part), *rest(desk)) == "cancelled"
+    assert desk.chain().find(identifier(part)).state == "cancelled"
+
+
+def test_an_unknown_reference_has_its_code(desk):
+    desk.call("hacker")
+    unknown = "ho-00000000000000ff"
+    for call in (
+        lambda: deliver(unknown, *rest(desk), way="start"),
+        lambda: desk.call("hacker", answers=unknown, summary="x"),
+    ):
+        error = refusal(call)
+        assert isinstance(error, RefusedError)
+        assert error.code == "unknown_reference"
+
+
+def test_a_lock_that_is_held_is_waited_for_as_long_as_the_setting_says(open_desk):
+    desk = open_desk(lock_timeout_s=0.3)
+    desk.call("hacker")
+    with desk.folder.lock(1):
+        begun = time.monotonic()
+        refusal(desk.call, "hacker", summary="other")
+        waited = time.monotonic() - begun
+    assert 0.3 <= waited < 5
+
+
+# verify
+
+
+def test_an_entry_whose_ledger_was_cut_off_at_a_line_is_said_to_be_signed_by_nobody(desk):
+    desk.call("hacker", summary="one")
+    ledger = desk.folder.ledgers()[0]
+    kept = ledger.read_bytes()
+    desk.call("hacker", summary="two")
+    ledger.write_bytes(kept)
+    notes = [item.detail for result in verify.verify([desk.folder], KEY) for item in result.findings]
+    assert notes == [
+        "1 entry matches its own hash and no event here signs it: another installation's, or the end of a ledger was cut off"
+    ]
+
+
+def test_a_line_that_says_where_an_entry_is_and_was_taken_out_is_called_so(desk):
+    desk.call("hacker", summary="one")
+    desk.call("solution_architect", summary="two")
+    ledger = desk.folder.ledgers()[0]
+    lines = ledger.read_bytes().splitlines(keepends=True)
+    ledger.write_bytes(b"".join(lines[:1] + lines[2:]))
+    details = [item.detail for result in verify.verify([desk.folder], KEY) for item in result.faults]
+    assert any("or that line was taken out" in text for text in details)
+    assert any("the ledger's line on where it is, is missing" in text for text in details)
+    assert not any("another installation" in text for text in details)
+    assert peek(desk.folder, ledger.stem, desk.ports).handovers
