@@ -490,7 +490,10 @@ class _Comparison:
     def _entry(self, piece: Piece) -> None:
         here = self._here(piece)
         if here and here.handover == piece.id and here.event not in self.settled:
-            self._settle(here, "changed", f"the entry of {piece.id} is not what the ledger recorded")
+            if piece.sha_ok and piece.offset + piece.length == here.end - 1:
+                self._settle(here, "torn", f"the entry of {piece.id} lacks its last line feed")
+            else:
+                self._settle(here, "changed", f"the entry of {piece.id} is not what the ledger recorded")
         elif not piece.sha_ok:
             self.orphans.append(piece)
         elif piece.id in self.ours:

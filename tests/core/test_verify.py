@@ -449,6 +449,14 @@ def test_any_changed_byte_is_a_fault(original, tmp_path_factory, data):
     assert faults(folder) or ("other", f"{CHAIN}.jsonl:{content[:at].count(10) + 1}") in found(folder, "note")
 
 
+def test_an_entry_without_its_last_line_feed_is_torn(original, tmp_path):
+    shutil.copytree(original, tmp_path / "project")
+    folder = HandoverFolder.open(str(tmp_path / "project"))
+    path = folder.briefing_path(DESIGNER)
+    path.write_bytes(path.read_bytes()[:-1])
+    assert kinds(folder) == ["torn"]
+
+
 @given(st.data())
 def test_a_briefing_cut_anywhere_is_a_fault(original, tmp_path_factory, data):
     root = tmp_path_factory.mktemp("cut")
