@@ -226,7 +226,9 @@ def packet_in(event: Event) -> HandoverPacket | None:
     schema = raw.get("identity", {}).get("schema") if isinstance(raw, Mapping) else None
     if isinstance(schema, int) and schema > SCHEMA:
         raise RecordError(
-            f"the ledger holds a packet of schema {schema}, this version reads up to {SCHEMA}", "update the plugin", "append_failed"
+            f"the ledger holds a packet of schema {schema}, this version reads up to {SCHEMA}",
+            "update the plugin",
+            "append_failed",
         )
     try:
         return HandoverPacket.model_validate(raw)

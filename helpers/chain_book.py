@@ -58,7 +58,8 @@ class ChainBook:
     def brief(self, event: Event, check: AppendCheck | None = None) -> briefing_file.Written:
         """Append the entry of an event to its briefing, planned in the ledger first so that a crash can be healed.
 
-        `check` is given what the file held before, and the same part of it afterwards. Raises RecordError (append_failed); the ledger then holds a `refused` event that says so, when it can be written.
+        `check` is given what the file held before, and the same part of it afterwards. Raises RecordError (append_failed);
+        the ledger then holds a `refused` event that says so, when it can be written.
         """
         try:
             return self._append_entry(event, check)

@@ -212,7 +212,9 @@ def check_sender(sender: Sender, caller: Caller, specialist: Specialist, setting
         )
     if sender.inside and not caller.continues and normal(sender.inside.receiver) != normal(sender.profile):
         raise RefusedError(
-            f"{sender.profile} does not work in {sender.inside.id}, {sender.inside.receiver} does", "name the right sender", "graph"
+            f"{sender.profile} does not work in {sender.inside.id}, {sender.inside.receiver} does",
+            "name the right sender",
+            "graph",
         )
     policy.check_route(settings.roster, sender.profile, specialist)
 
@@ -428,9 +430,7 @@ def record(book: ChainBook, planned: Plan, caller: Caller) -> Prepared:
     return Prepared(replace(planned, warnings=(*planned.warnings, *told, *book.unread())), written)
 
 
-def repeated(
-    request: HandoverRequest, specialist: Specialist, chain: Chain, folder: HandoverFolder, ports: Ports
-) -> Prepared:
+def repeated(request: HandoverRequest, specialist: Specialist, chain: Chain, folder: HandoverFolder, ports: Ports) -> Prepared:
     """The handover that was prepared, or is under way, by the same call, with the limits that it travels with."""
     found = chain.newest_to(specialist.profile)
     assert found is not None
@@ -472,9 +472,7 @@ def limits_of(handover: Handover) -> Limits:
 
 
 def limited(request: HandoverRequest, limits: Limits) -> HandoverRequest:
-    return replace(
-        request, max_context_tokens=limits.tokens, overflow=limits.overflow, include_recent_turns=limits.turns
-    )
+    return replace(request, max_context_tokens=limits.tokens, overflow=limits.overflow, include_recent_turns=limits.turns)
 
 
 def with_turns(packet: HandoverPacket, limits: Limits) -> HandoverPacket:
@@ -514,9 +512,7 @@ def resume(book: ChainBook, caller: Caller) -> None:
         book.write(draft("resumed", chain=chain.id, sender=caller.sender, by=by))
 
 
-def note_not_understood(
-    args: Mapping[Any, Any], error: RequestError, caller: Caller, settings: Settings, ports: Ports
-) -> None:
+def note_not_understood(args: Mapping[Any, Any], error: RequestError, caller: Caller, settings: Settings, ports: Ports) -> None:
     """Record the refusal of a call that is not understood in the chain it is about, where its topic and project are."""
     given, _ = named(args, ("topic", "project_root"), ports.mask)
     somebody = settings.roster.entries[0].profile
@@ -581,7 +577,8 @@ def advice(packet: HandoverPacket, settings: Settings, ports: Ports) -> tuple[st
     most = len(packet.summary.encode())  # of tokens: none is less than a byte
     if most > settings.summary_warning_tokens < (tokens := ports.counter().count(packet.summary)):
         found.append(
-            f"the summary has {tokens} tokens, {settings.summary_warning_tokens} are recommended: put what must survive into fields"
+            f"the summary has {tokens} tokens, {settings.summary_warning_tokens} are recommended:"
+            " put what must survive into fields"
         )
     return tuple(found)
 

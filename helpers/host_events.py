@@ -1,4 +1,4 @@
-"""What the extensions do: a reference expanded on arrival, persona kept, a run that ends handed back, stops and resets recorded."""
+"""What the extensions do: expand a reference on arrival, keep the persona, hand back when a run ends, record stops and resets."""
 
 from __future__ import annotations
 

@@ -168,8 +168,8 @@ def _after_decline(old: StateField, new: StateField, evidence: Evidence) -> tupl
     when = evidence.when(old.hop)
     return (
         old,
-        f"state field {old.field} stays declined (told by {old.owner} at hop {old.hop}{', ' + when if when else ''}); only the person"
-        " lifts it: send status answered with value and verbatim, their own words written since",
+        f"state field {old.field} stays declined (told by {old.owner} at hop {old.hop}{', ' + when if when else ''});"
+        " only the person lifts it: send status answered with value and verbatim, their own words written since",
         None,
     )
 
@@ -295,7 +295,9 @@ class _Decisions:
 def _check_status(item: Mapping[str, Any]) -> None:
     status = item.get("status")
     if status and str(status).lower() not in get_args(DecisionStatus):
-        raise RequestError(f'decision status "{str(status)[:40]}" does not exist', "use one of: " + ", ".join(get_args(DecisionStatus)))
+        raise RequestError(
+            f'decision status "{str(status)[:40]}" does not exist', "use one of: " + ", ".join(get_args(DecisionStatus))
+        )
 
 
 def _new_decision(number: str, item: Mapping[str, Any], owner: str) -> Decision:
@@ -312,7 +314,10 @@ def _next_version(old: Decision, item: Mapping[str, Any], owner: str) -> Decisio
     version = max(_version(item, old.version), old.version)
     if _plain(item["text"]) != _plain(old.text):
         version = max(version, old.version + 1)
-    filled: dict[str, Any] = {"status": old.status if version == old.version else "active", **{k: v for k, v in item.items() if v}}
+    filled: dict[str, Any] = {
+        "status": old.status if version == old.version else "active",
+        **{k: v for k, v in item.items() if v},
+    }
     if version == old.version:
         filled = {**old.model_dump(), **filled, "text": old.text}
     return _decision(filled, id=old.id, owner=filled.get("owner") or owner, version=version)
@@ -447,7 +452,9 @@ def news(packet: HandoverPacket, before: HandoverPacket) -> tuple[str, ...]:
     earlier = {old.field: _unhopped(old) for old in before.state}
     if any(earlier.get(field.field) != field for field in map(_unhopped, packet.state)):
         found.append("state")
-    if {(a.path, a.sha256, a.size, a.version) for a in packet.artifacts} - {(a.path, a.sha256, a.size, a.version) for a in before.artifacts}:
+    if {(a.path, a.sha256, a.size, a.version) for a in packet.artifacts} - {
+        (a.path, a.sha256, a.size, a.version) for a in before.artifacts
+    }:
         found.append("artifacts")
     if {q.text for q in packet.open_questions} - {q.text for q in before.open_questions}:
         found.append("open_questions")

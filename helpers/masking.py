@@ -65,9 +65,7 @@ _AROUND: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "authorization",
-        re.compile(
-            rf"(?i)({_HEADER})(?!\[REDACTED)(?={_VALUE}{{0,200}}[0-9])({_VALUE}{{12,}})"
-        ),
+        re.compile(rf"(?i)({_HEADER})(?!\[REDACTED)(?={_VALUE}{{0,200}}[0-9])({_VALUE}{{12,}})"),
     ),
     (
         "authorization",

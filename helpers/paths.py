@@ -200,9 +200,7 @@ def _lock_not_had(path: Path, timeout_s: float) -> RecordError:
 
 def _checked_root(project_root: str) -> Path:
     if not os.path.isabs(project_root):  # noqa: PTH117
-        raise RecordError(
-            f"project_root must be absolute, got {project_root!r}", "give the full path", "root_not_absolute"
-        )
+        raise RecordError(f"project_root must be absolute, got {project_root!r}", "give the full path", "root_not_absolute")
     if not os.path.isdir(project_root):  # noqa: PTH112 - Path.is_dir raises for a NUL
         raise _unsafe(f"project_root is not an existing folder: {project_root!r}")
     return Path(project_root)

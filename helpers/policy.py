@@ -68,10 +68,12 @@ def check_depth(chain: Chain, sender: Sender, settings: Settings) -> None:
 
 
 def check_hops(chain: Chain, settings: Settings) -> None:
-    """At most `max_handovers_per_chain` since the person last lifted a stop. Raises RefusedError (hops), which stops the chain."""
+    """At most `max_handovers_per_chain` since the person last lifted a stop. RefusedError (hops) stops the chain."""
     if len(chain.counted) >= settings.max_handovers_per_chain:
         why = f"max_handovers_per_chain {settings.max_handovers_per_chain} is reached ({chain.path})"
-        raise RefusedError(why, "tell the person what stands and ask how to go on; their next message lifts the stop", "hops", stops=why)
+        raise RefusedError(
+            why, "tell the person what stands and ask how to go on; their next message lifts the stop", "hops", stops=why
+        )
 
 
 def second_call(chain: Chain, sender: Sender, receiver: str, fingerprint: str, *, leg: bool = False) -> Again:

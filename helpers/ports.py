@@ -46,7 +46,8 @@ class Caller:
 
 @dataclass(frozen=True)
 class Ports:
-    """`clock` gives UTC, `new_id(prefix)` makes `<prefix>-<16 hex>`, `mask` hides secrets, `counter` loads late, `key` signs the ledger."""
+    """What is not pure: `clock` gives UTC, `new_id(prefix)` makes `<prefix>-<16 hex>`, `mask` hides secrets, `counter` counts
+    tokens and loads late, `key` signs the ledger."""
 
     clock: Callable[[], datetime]
     new_id: Callable[[str], str]

@@ -426,7 +426,11 @@ def _quoted(text: str) -> str:
 
 
 def _entry_decision(decision: Decision) -> str:
-    return decision_lines(decision) if decision.status == "active" else quote(decision.text, f"{_id(decision.id)} v{decision.version} {decision.status}: ")
+    return (
+        decision_lines(decision)
+        if decision.status == "active"
+        else quote(decision.text, f"{_id(decision.id)} v{decision.version} {decision.status}: ")
+    )
 
 
 def _entry_state(field: StateField) -> str:

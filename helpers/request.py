@@ -24,7 +24,7 @@ from usr.plugins.software_orchestrator.helpers.roster import normal
 
 _NOTHING = {"", "none", "null", "undefined", "nil", "n/a"}
 _TRUE, _FALSE = {"true", "yes", "y", "on", "1"}, {"false", "no", "n", "off", "0", ""}
-_WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _LONGEST_PATH = 4095  # bytes: PATH_MAX of Linux without its NUL
 _MAX_DEPTH = 40  # of nested JSON; the host's parser allows more, nothing useful needs it
 
@@ -136,8 +136,7 @@ def parse(args: Mapping[Any, Any], settings: Settings, *, mask: Mask, project_ro
         state=attempt("state", state, given["state"], ()) + attempt("answers", _answered_fields, given["answers"], ()),
         answers=_answered_id(given["answers"]),
         authority=attempt("authority", authority, given["authority"], None),
-        max_context_tokens=attempt("max_context_tokens", _limit, given["max_context_tokens"], 0)
-        or settings.max_context_tokens,
+        max_context_tokens=attempt("max_context_tokens", _limit, given["max_context_tokens"], 0) or settings.max_context_tokens,
         include_recent_turns=count,
         overflow=attempt("overflow", choice("fit", "whole"), given["overflow"], "fit"),
         start=attempt("start", boolean, given["start"], False),
@@ -149,6 +148,8 @@ def parse(args: Mapping[Any, Any], settings: Settings, *, mask: Mask, project_ro
 
 
 _TEXTS = ("summary", "handover_reason", "goal", "next_action", "user_state", "stopped_at")
+
+
 @dataclass(frozen=True)
 class Kind:
     """What an argument's items are: `main` is the field that each needs, `keys` all its fields with their other names.
@@ -297,9 +298,7 @@ def named(args: Mapping[Any, Any], known: Sequence[str], mask: Mask) -> tuple[di
     return values, warnings
 
 
-def made_whole(
-    values: Mapping[str, Any], mask: Mask, problems: Problems | None = None
-) -> tuple[dict[str, Any], list[str]]:
+def made_whole(values: Mapping[str, Any], mask: Mask, problems: Problems | None = None) -> tuple[dict[str, Any], list[str]]:
     """The values as plain JSON with whole characters and masked secrets; and a warning for each that held half a character.
 
     `project_root` is not masked: a path with a placeholder in it is another path.
@@ -863,5 +862,3 @@ def _project_root(value: Any, default: str, problems: Problems, mask: Mask) -> s
         size = f"{len(root):,} characters, more than a path can have"
         problems.add(f"project_root has {size}: {shown(mask(root))}", "the path of the project's folder", "path_unsafe")
     return root
-
-

@@ -75,9 +75,7 @@ class Roster(BaseModel):
         titled = [entry for entry in self.entries if wanted and normal(entry.title) == wanted]
         if len(titled) == 1:
             return titled[0]
-        raise RequestError(
-            f'unknown specialist profile "{_short(name)}"', self._suggestion(wanted), "unknown_specialist"
-        )
+        raise RequestError(f'unknown specialist profile "{_short(name)}"', self._suggestion(wanted), "unknown_specialist")
 
     def names(self) -> tuple[str, ...]:
         return tuple(entry.profile for entry in self.entries)
@@ -91,7 +89,9 @@ class Roster(BaseModel):
 
     def lines(self, sender: str) -> str:
         """Whom the sender may hand over to, a line each, as the tool prompt shows it."""
-        others = (entry for entry in self.entries if normal(entry.profile) != normal(sender) and self.allows(sender, entry.profile))
+        others = (
+            entry for entry in self.entries if normal(entry.profile) != normal(sender) and self.allows(sender, entry.profile)
+        )
         return "\n".join(f"- {entry.profile}: {entry.purpose}" if entry.purpose else f"- {entry.profile}" for entry in others)
 
     def _suggestion(self, wanted: str) -> str:

@@ -81,7 +81,9 @@ def test_a_saved_chat_is_handed_over_with_its_declines_and_is_not_touched(tmp_pa
 
 
 def test_what_the_person_gives_wins_over_the_extract(tmp_path):
-    done = chat_handover(tmp_path, "--goal", "Only the hero", "--decision", "Use grid", "--decision", "No carousel", "--state", "budget=500")
+    done = chat_handover(
+        tmp_path, "--goal", "Only the hero", "--decision", "Use grid", "--decision", "No carousel", "--state", "budget=500"
+    )
     packet = json.loads(run("show", answer(done)["package"]["handover_id"], "--packet", "--project", tmp_path).stdout)
     assert packet["goal"] == "Only the hero"
     assert [item["text"] for item in packet["decisions"]] == ["Use grid", "No carousel"]
@@ -128,7 +130,9 @@ def test_nesting_by_parent_stops_at_the_depth_and_needs_resume(tmp_path):
 
 def test_a_decline_is_lifted_by_the_person_at_the_command_line_only(tmp_path):
     handover(tmp_path, state={"vat_id": {"status": "declined"}})
-    claimed = handover(tmp_path, summary="two", state={"vat_id": {"status": "answered", "value": "DE1", "verbatim": "it is DE1, really"}})
+    claimed = handover(
+        tmp_path, summary="two", state={"vat_id": {"status": "answered", "value": "DE1", "verbatim": "it is DE1, really"}}
+    )
     assert "vat_id stays declined" in " ".join(answer(claimed)["package"]["warnings"])
     lifted = handover(tmp_path, "--lift", "vat_id", summary="three", state={"vat_id": "DE1"})
     packet = json.loads(run("show", answer(lifted)["package"]["handover_id"], "--packet", "--project", tmp_path).stdout)

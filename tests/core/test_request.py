@@ -364,9 +364,7 @@ def words_that_only_name(part):
     """Names of empty lists and objects."""
     if isinstance(part, dict):
         return {
-            word
-            for name, item in part.items()
-            for word in ({name} if not flat(item) else set()) | words_that_only_name(item)
+            word for name, item in part.items() for word in ({name} if not flat(item) else set()) | words_that_only_name(item)
         }
     return {word for item in part for word in words_that_only_name(item)} if isinstance(part, list) else set()
 

@@ -31,9 +31,7 @@ json_values = st.recursive(
 names = st.text(max_size=30)
 counts = st.integers(0, 1_000_000_000)
 drafts = st.builds(
-    lambda kind, handover, hop, depth, sender, receiver, data: Draft(
-        kind, CHAIN, handover, hop, depth, sender, receiver, data
-    ),
+    lambda kind, handover, hop, depth, sender, receiver, data: Draft(kind, CHAIN, handover, hop, depth, sender, receiver, data),
     st.sampled_from(sorted(KINDS)),
     names,
     counts,

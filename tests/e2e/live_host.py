@@ -32,6 +32,7 @@ class Host:
     def __init__(self) -> None:
         import agent  # the host's modules are there only after its folder is on sys.path
         import initialize
+
         from helpers import persist_chat, runtime
         from helpers import settings as host_settings
 

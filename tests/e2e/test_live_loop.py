@@ -93,7 +93,7 @@ def done(**more: Any) -> dict[str, Any]:
 
 def copied_step(request: ChatRequest) -> dict[str, Any]:
     """The call that the newest next_step holds, as a model copies it."""
-    text = request.text().replace("\\\\\\\"", '"').replace('\\"', '"')
+    text = request.text().replace('\\\\\\"', '"').replace('\\"', '"')
     found: dict[str, Any] = json.JSONDecoder().raw_decode(text[text.rindex('{"tool_name": "call_subordinate"') :])[0]
     return {"thoughts": ["copied"], "headline": "Starting", **found}
 

@@ -40,9 +40,7 @@ def said(body: str) -> Any:
 def test_the_profile_chooses_the_answers_and_the_agent_number_goes_first() -> None:
     script = {"developer": ["one", "two"], "developer#2": ["nested"], "agent0": ["top"]}
     with ScriptedModel(script) as model:
-        answers = [
-            said(ask(model, *who)) for who in (("developer", 1), ("agent0", 0), ("developer", 2), ("developer", 1))
-        ]
+        answers = [said(ask(model, *who)) for who in (("developer", 1), ("agent0", 0), ("developer", 2), ("developer", 1))]
 
         assert answers == ["one", "top", "nested", "two"]
         assert [(r.profile, r.agent_number, r.turn) for r in model.requests] == [

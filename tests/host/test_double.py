@@ -167,9 +167,7 @@ def test_2_a_dataclass_with_future_annotations_in_a_tool_file_does_not_load(tree
 
 
 def test_2_helpers_of_a_plugin_stay_loaded_until_they_are_purged(tree):
-    tool = probe(
-        "return Response(message=store.VALUE, break_loop=False)", "from usr.plugins.probe.helpers import store"
-    )
+    tool = probe("return Response(message=store.VALUE, break_loop=False)", "from usr.plugins.probe.helpers import store")
     tree.add_plugin("probe", {"tools/stored.py": tool, "helpers/store.py": 'VALUE = "old"\n'})
     with tree.enter() as host:
         from helpers import plugins
@@ -478,9 +476,7 @@ def test_13_a_response_may_be_a_subclass_with_an_error_flag(tree):
 
 
 def test_13_additional_stands_beside_the_result_in_the_history(tree):
-    tree.add_plugin(
-        "probe", {"tools/more.py": returning('Response("x", False, {"error": True, "error_code": "self"})')}
-    )
+    tree.add_plugin("probe", {"tools/more.py": returning('Response("x", False, {"error": True, "error_code": "self"})')})
     with tree.enter() as host:
         host.tool("more", x=1)
         expected = {"tool_name": "more", "tool_result": "x", "error": True, "error_code": "self"}
@@ -538,9 +534,7 @@ def test_14_a_message_in_the_moment_of_the_result_keeps_it_but_not_the_end_of_th
 
 def test_14_of_an_interrupted_tool_only_the_progress_is_kept(tree):
     body = (
-        'await self.set_progress("half done")\n'
-        'self.agent.intervention = UserMessage("stop that")\n'
-        'return Response("all", False)'
+        'await self.set_progress("half done")\nself.agent.intervention = UserMessage("stop that")\nreturn Response("all", False)'
     )
     tree.add_plugin("probe", {"tools/slow.py": probe(body, "from agent import UserMessage")})
     with tree.enter() as host:
@@ -552,11 +546,7 @@ def test_14_of_an_interrupted_tool_only_the_progress_is_kept(tree):
 def test_14_a_repairable_exception_becomes_a_warning_with_a_traceback_each_time(tree):
     tree.add_plugin(
         "probe",
-        {
-            "tools/sorry.py": probe(
-                'raise RepairableException("try B")', "from helpers.errors import RepairableException"
-            )
-        },
+        {"tools/sorry.py": probe('raise RepairableException("try B")', "from helpers.errors import RepairableException")},
     )
     with tree.enter() as host:
         host.script({"agent0": [call("sorry", x=number) for number in range(3)] + [respond("ok")]})
@@ -581,13 +571,7 @@ def test_14_any_other_exception_has_one_retry_and_then_ends_the_chain_from_a_sub
 
 
 def test_14_an_intervention_that_a_tool_swallows_is_lost(tree):
-    body = (
-        "try:\n"
-        "    await self.agent.handle_intervention()\n"
-        "except Exception:\n"
-        "    pass\n"
-        'return Response("went on", True)'
-    )
+    body = 'try:\n    await self.agent.handle_intervention()\nexcept Exception:\n    pass\nreturn Response("went on", True)'
     tree.add_plugin("probe", {"tools/deaf.py": probe(body)})
     with tree.enter() as host:
         host.at("tool_execute_before", lambda agent, **kw: host.interrupt("stop"), times=1)
@@ -720,10 +704,7 @@ def test_18_an_unknown_profile_runs_with_the_default_prompts(host):
 
 
 def test_18_there_is_no_depth_limit(host):
-    down = {
-        f"A{number}": [call("call_subordinate", message=f"level {number}"), respond(f"back {number}")]
-        for number in range(6)
-    }
+    down = {f"A{number}": [call("call_subordinate", message=f"level {number}"), respond(f"back {number}")] for number in range(6)}
     host.script(down | {"A6": respond("bottom")})
     assert host.say("go") == "back 0"
 
@@ -881,9 +862,7 @@ def test_22_a_person_and_a_superior_come_through_different_points(host):
 
 def test_22_hist_add_user_message_start_can_change_what_a_subordinate_reads(tree):
     tree.add_profile("frontend_designer")
-    body = (
-        'message = kwargs["data"]["args"][1]\nmessage.message = message.message.replace("§§handover(1)", "the package")'
-    )
+    body = 'message = kwargs["data"]["args"][1]\nmessage.message = message.message.replace("§§handover(1)", "the package")'
     point = "extensions/python/_functions/agent/Agent/hist_add_user_message/start/_50_expand.py"
     tree.add_plugin("probe", {point: extension(body, sync=True)})
     with tree.enter() as host:
@@ -1076,9 +1055,7 @@ def test_25_a_chat_that_the_real_host_saved_is_loaded_and_saved_again_unchanged(
 def test_26_the_utility_model_may_fail_or_say_nothing_and_renames_the_chat_beside_each_run(host):
     agent = host.agent0
     assert host.run(agent.call_utility_model("system", "message")) == ""
-    host.utility(
-        lambda system, message: "A name that is a good deal too long for a chat" if "name this" in system else ""
-    )
+    host.utility(lambda system, message: "A name that is a good deal too long for a chat" if "name this" in system else "")
     host.script({"agent0": respond("ok")})
     host.say("go")
     host.settle()
@@ -1304,9 +1281,7 @@ def test_2x_empty_arguments_are_allowed_and_an_invalid_request_is_only_a_warning
 
 def test_2x_parallel_runs_a_tool_in_a_throw_away_chat_that_says_so(children):
     body = "return Response(f'{is_parallel_worker(self.agent)} {self.agent.context.type.value}', False)"
-    children.add_plugin(
-        "probe", {"tools/where.py": probe(body, "from helpers.parallel_tools import is_parallel_worker")}
-    )
+    children.add_plugin("probe", {"tools/where.py": probe(body, "from helpers.parallel_tools import is_parallel_worker")})
     with children.enter() as host:
         calls = [{"tool_name": "where", "tool_args": {"x": 1}}]
         host.script({"agent0": [call("parallel", tool_calls=calls), respond("ok")]})
@@ -1319,9 +1294,7 @@ def test_2x_parallel_runs_a_tool_in_a_throw_away_chat_that_says_so(children):
 def test_2x_a_nudge_has_no_message_of_a_person(children):
     with children.enter() as host:
         told = []
-        host.at(
-            "_functions/agent/AgentContext/communicate/start", lambda agent, data: told.append(data["args"][1].message)
-        )
+        host.at("_functions/agent/AgentContext/communicate/start", lambda agent, data: told.append(data["args"][1].message))
         host.script({"agent0": respond("on")})
         host.nudge()
         host.wait()

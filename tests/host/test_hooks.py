@@ -61,7 +61,7 @@ def test_an_index_that_cannot_be_reached_is_said_with_what_to_do_and_nothing_is_
 
 def test_a_python_without_pip_is_said(tree, tmp_path, monkeypatch):
     script = tmp_path / "python"
-    script.write_text("#!/bin/sh\necho \"$0: No module named pip\"; exit 1\n", encoding="utf-8")
+    script.write_text('#!/bin/sh\necho "$0: No module named pip"; exit 1\n', encoding="utf-8")
     script.chmod(0o755)
     with tree.enter() as host:
         monkeypatch.setattr(sys, "executable", str(script))

@@ -276,7 +276,12 @@ def test_the_same_call_again_starts_nothing_and_one_with_start_starts_what_was_p
 
     host.script(
         {
-            "agent0": [hand_over(), hand_over(max_context_tokens=999), hand_over(start=True, max_context_tokens=1234), respond("ok")],
+            "agent0": [
+                hand_over(),
+                hand_over(max_context_tokens=999),
+                hand_over(start=True, max_context_tokens=1234),
+                respond("ok"),
+            ],
             "frontend_designer": [repeat],
         }
     )

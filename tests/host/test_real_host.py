@@ -85,8 +85,7 @@ def signature(node):
     plain = [*args.posonlyargs, *args.args]
     defaults = [None] * (len(plain) - len(args.defaults)) + [ast.dump(one) for one in args.defaults]
     keyword = [
-        (one.arg, ast.dump(value) if value else None)
-        for one, value in zip(args.kwonlyargs, args.kw_defaults, strict=True)
+        (one.arg, ast.dump(value) if value else None) for one, value in zip(args.kwonlyargs, args.kw_defaults, strict=True)
     ]
     return {
         "plain": [(one.arg, default) for one, default in zip(plain, defaults, strict=True)],
@@ -341,11 +340,7 @@ def has_name(path, rest):
 def attributes_of(path, name):
     """Methods, class variables, fields and `self.x = ...` of a class, with those of its bases in the same file."""
     owner = definitions(path)[name]
-    found = {
-        target.attr
-        for target in ast.walk(owner)
-        if isinstance(target, ast.Attribute) and base_name(target.value) == "self"
-    }
+    found = {target.attr for target in ast.walk(owner) if isinstance(target, ast.Attribute) and base_name(target.value) == "self"}
     for node in owner.body:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         found |= {target.id for target in targets if isinstance(target, ast.Name)}
@@ -371,12 +366,8 @@ def attributes_used(path):
 def points_of(root):
     """Extension points that somebody calls by name."""
     files = [root / name for name in ("agent.py", "initialize.py", "double_driver.py")]
-    files += [
-        path for folder in ("helpers", "api", "extensions/python", "plugins") for path in (root / folder).rglob("*.py")
-    ]
-    pattern = re.compile(
-        r"call_extensions(?:_a?sync)?\(\s*[\"']([\w/]+)[\"']|self\._point(?:_if_alive)?\([\"'](\w+)[\"']"
-    )
+    files += [path for folder in ("helpers", "api", "extensions/python", "plugins") for path in (root / folder).rglob("*.py")]
+    pattern = re.compile(r"call_extensions(?:_a?sync)?\(\s*[\"']([\w/]+)[\"']|self\._point(?:_if_alive)?\([\"'](\w+)[\"']")
     found = set()
     for path in files:
         if path.exists():
@@ -414,10 +405,7 @@ def test_every_host_name_that_the_plugin_uses_is_there(root):
 
 @pytest.mark.parametrize("root", ROOTS)
 def test_every_attribute_of_agents_and_chats_that_the_plugin_uses_is_there(root):
-    known = {
-        name: attributes_of(root / "agent.py", name) | {"last_message", "loop_data"}
-        for name in ("Agent", "AgentContext")
-    }
+    known = {name: attributes_of(root / "agent.py", name) | {"last_message", "loop_data"} for name in ("Agent", "AgentContext")}
     used = {(owner, name, path.name) for path in plugin_files() for owner, name in attributes_used(path)}
     assert sorted(one for one in used if one[1] not in known[one[0]]) == []
 

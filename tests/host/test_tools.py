@@ -341,7 +341,9 @@ def test_no_module_of_the_plugin_is_imported_under_a_wrong_name(any_host):
     host.project("acme")
     host.tool("handover_to_specialist", **ARGS)
     assert not [
-        name for name in sys.modules if name.endswith("host_tools") and name != "usr.plugins.software_orchestrator.helpers.host_tools"
+        name
+        for name in sys.modules
+        if name.endswith("host_tools") and name != "usr.plugins.software_orchestrator.helpers.host_tools"
     ]
 
 

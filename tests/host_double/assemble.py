@@ -187,9 +187,7 @@ class HostTree:
     ) -> subprocess.CompletedProcess[str]:
         """Run code in a process of its own, started in the host's folder, with `host`, `call` and `respond` there."""
         given = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "COV_"))}
-        start = (
-            f"from double_answers import call, respond\nfrom double_driver import Host\nhost = Host({str(self.root)!r})"
-        )
+        start = f"from double_answers import call, respond\nfrom double_driver import Host\nhost = Host({str(self.root)!r})"
         source = f"{start}\n{code}\nhost.close()\n"
         done = subprocess.run(
             [sys.executable, "-c", source],

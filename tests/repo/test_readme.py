@@ -67,7 +67,9 @@ def test_the_documented_reply_is_understood():
 @pytest.mark.parametrize("name", DEFAULTS)
 def test_every_setting_stands_in_the_table_with_its_default(name):
     default = DEFAULTS[name]
-    shown = f"{len(default)} specialists" if name == "roster" else str(default).lower() if isinstance(default, bool) else str(default)
+    shown = (
+        f"{len(default)} specialists" if name == "roster" else str(default).lower() if isinstance(default, bool) else str(default)
+    )
     assert f"| `{name}` | {shown} |" in README
 
 

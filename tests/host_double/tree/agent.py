@@ -497,12 +497,8 @@ class Agent:
         call |= {"response_callback": response_callback, "reasoning_callback": reasoning_callback}
         call["explicit_caching"] = explicit_caching
         await extension.call_extensions_async("chat_model_call_before", self, call_data=call)
-        reply, thought = await call["model"].unified_call(
-            messages=call["messages"], response_callback=call["response_callback"]
-        )
-        await extension.call_extensions_async(
-            "chat_model_call_after", self, call_data=call, response=reply, reasoning=thought
-        )
+        reply, thought = await call["model"].unified_call(messages=call["messages"], response_callback=call["response_callback"])
+        await extension.call_extensions_async("chat_model_call_after", self, call_data=call, response=reply, reasoning=thought)
         return reply, thought
 
     @extension.extensible

@@ -172,9 +172,7 @@ def find_file_in_dirs(_filename: str, _directories: list[str]):
     raise FileNotFoundError(f"{_filename} is in none of {len(_directories)} folders")
 
 
-def get_unique_filenames_in_dirs(
-    dir_paths: list[str], pattern: str = "*", type: Literal["file", "dir", "any"] = "file"
-):
+def get_unique_filenames_in_dirs(dir_paths: list[str], pattern: str = "*", type: Literal["file", "dir", "any"] = "file"):
     """The first folder wins for a name; sorted by name."""
     wanted = {"file": os.path.isfile, "dir": os.path.isdir, "any": os.path.exists}[type]
     found: dict[str, str] = {}

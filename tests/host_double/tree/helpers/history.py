@@ -149,9 +149,7 @@ class Topic(Record):
     async def compress(self) -> bool:
         return self.compress_large_messages() or await self.compress_attention()
 
-    def compress_large_messages(
-        self, message_ratio: float = CURRENT_TOPIC_RATIO * LARGE_MESSAGE_TO_CURRENT_TOPIC_RATIO
-    ) -> bool:
+    def compress_large_messages(self, message_ratio: float = CURRENT_TOPIC_RATIO * LARGE_MESSAGE_TO_CURRENT_TOPIC_RATIO) -> bool:
         """Gives the largest message above its share a shortened text as summary; its content stays."""
         limit = _history_limit() * message_ratio
         large = [message for message in self.messages if not message.summary and message.get_tokens() > limit]

@@ -187,9 +187,7 @@ def get_plugin_config(
     if agent is not None:
         project_name = projects.get_context_project_name(agent.context) if project_name is None else project_name
         agent_profile = agent.config.profile if agent_profile is None else agent_profile
-    asset = find_plugin_asset(
-        plugin_name, CONFIG_FILE_NAME, project_name=project_name or "", agent_profile=agent_profile or ""
-    )
+    asset = find_plugin_asset(plugin_name, CONFIG_FILE_NAME, project_name=project_name or "", agent_profile=agent_profile or "")
     folder = find_plugin_dir(plugin_name)
     if asset is None and folder is None:
         return None

@@ -99,9 +99,7 @@ def _registered(parent: Agent, child: Agent) -> Agent:
 
 
 def _create(parent: Agent, profile: str, name: str, message: str, slot: str) -> Agent:
-    child = Agent(
-        parent.number + 1, initialize_agent(override_settings={"agent_profile": profile} if profile else None)
-    )
+    child = Agent(parent.number + 1, initialize_agent(override_settings={"agent_profile": profile} if profile else None))
     chat = child.context
     short = " ".join(f"{message or ''}".split())[:80].rstrip()
     chat.name = f"{name or ''}".strip() or short or child.agent_name

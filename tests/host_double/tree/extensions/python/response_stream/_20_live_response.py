@@ -13,7 +13,5 @@ class LiveResponse(Extension):
         if "log_item_response" not in kept:
             made = kept.get("log_item_generating")
             heading = f"icon://chat {self.agent.agent_name}: Responding"
-            kept["log_item_response"] = self.agent.context.log.log(
-                type="response", heading=heading, id=made.id if made else ""
-            )
+            kept["log_item_response"] = self.agent.context.log.log(type="response", heading=heading, id=made.id if made else "")
         kept["log_item_response"].update(content=args["text"])
