@@ -25,7 +25,7 @@ import execute  # noqa: E402
 execute.make_importable()
 sys.path.remove(str(ROOT))
 
-from usr.plugins.software_orchestrator.helpers import handover_protocol, resources, tokens  # noqa: E402
+from usr.plugins.software_orchestrator.helpers import handover_protocol, packaging, resources, tokens  # noqa: E402
 from usr.plugins.software_orchestrator.helpers.config import settings  # noqa: E402
 from usr.plugins.software_orchestrator.helpers.ports import Caller, Ports, local_ports  # noqa: E402
 
@@ -90,7 +90,7 @@ def measure(name: str, count: int, limit: int, ports: Ports, of_asked: bool = Fa
             whole = handover_protocol.preview(given_whole, caller, chosen, ports).plan.package.text
         once = cpu_ms(lambda: encode(whole))
         given_to = (plan.request, plan.specialist, plan.built, where, ports)
-        made = cpu_ms(lambda: handover_protocol.packaged(*given_to, artifact_status={}))
+        made = cpu_ms(lambda: packaging.packaged(*given_to, artifact_status={}))
         call = cpu_ms(lambda: handover_protocol.preview(given, caller, chosen, ports))
     print(f"{name:28} {plan.package.tokens:>8,} {once:>9.2f} {made:>9.2f} {made / once:>7.2f} {call:>9.2f}")
     return made / once

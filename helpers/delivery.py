@@ -11,21 +11,20 @@ from usr.plugins.software_orchestrator.helpers.chain import Chain, Handover
 from usr.plugins.software_orchestrator.helpers.chain_book import ChainBook, about
 from usr.plugins.software_orchestrator.helpers.config import Settings
 from usr.plugins.software_orchestrator.helpers.errors import RecordError, RefusedError, RequestError
-from usr.plugins.software_orchestrator.helpers.handover_protocol import (
+from usr.plugins.software_orchestrator.helpers.handover_protocol import check_source_untouched, resume
+from usr.plugins.software_orchestrator.helpers.holding import holding, specialist_of
+from usr.plugins.software_orchestrator.helpers.masking import safe
+from usr.plugins.software_orchestrator.helpers.packaging import (
     Limits,
     artifact_status,
     briefing_path,
-    check_source_untouched,
     earlier_work,
     limits_of,
     looking,
     notices,
     packaged,
-    resume,
     with_turns,
 )
-from usr.plugins.software_orchestrator.helpers.holding import holding, specialist_of
-from usr.plugins.software_orchestrator.helpers.masking import safe
 from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder, footprint
 from usr.plugins.software_orchestrator.helpers.ports import Caller, Ports

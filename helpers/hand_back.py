@@ -11,9 +11,7 @@ from usr.plugins.software_orchestrator.helpers.chain import Handover
 from usr.plugins.software_orchestrator.helpers.config import Settings
 from usr.plugins.software_orchestrator.helpers.errors import RequestError
 from usr.plugins.software_orchestrator.helpers.event import Event
-from usr.plugins.software_orchestrator.helpers.handover_protocol import (
-    briefing_path,
-)
+from usr.plugins.software_orchestrator.helpers.packaging import briefing_path
 from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.ports import Ports

@@ -1,21 +1,20 @@
 """The handover, from a sloppy call to a recorded, bounded package. Read this first.
 
 Three memory-protection rules (seed 001) are checked here by name: `check_source_untouched`, `check_append_only` and
-`check_no_turns`. How it arrives is told in `delivery`, the way back in `reply_protocol`.
+`check_no_turns`. The packet is made in `next_packet`, its text in `packaging`; how it arrives is told in `delivery`, the way back in
+`reply_protocol`.
 """
 
 from __future__ import annotations
 
-import functools
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from usr.plugins.software_orchestrator.helpers import budget, inherit, policy, render, resources
+from usr.plugins.software_orchestrator.helpers import inherit, policy
 from usr.plugins.software_orchestrator.helpers.briefing_file import Written
-from usr.plugins.software_orchestrator.helpers.chain import CLOSED, Chain, Handover
+from usr.plugins.software_orchestrator.helpers.chain import CLOSED, Chain
 from usr.plugins.software_orchestrator.helpers.chain_book import (
     ChainBook,
     about,
@@ -34,56 +33,37 @@ from usr.plugins.software_orchestrator.helpers.errors import (
     RequestError,
 )
 from usr.plugins.software_orchestrator.helpers.event import draft
-from usr.plugins.software_orchestrator.helpers.masking import safe
-from usr.plugins.software_orchestrator.helpers.packet import Authority, HandoverPacket, Identity, Turn
-from usr.plugins.software_orchestrator.helpers.paths import Facts, Footprint, HandoverFolder, artifact_facts, check_artifact
+from usr.plugins.software_orchestrator.helpers.next_packet import build
+from usr.plugins.software_orchestrator.helpers.packaging import (
+    Plan,
+    artifact_status,
+    artifact_warnings,
+    briefing_path,
+    earlier_work,
+    limit_warnings,
+    limited,
+    limits_asked,
+    limits_of,
+    looking,
+    notices,
+    packaged,
+    with_turns,
+)
+from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket
+from usr.plugins.software_orchestrator.helpers.paths import Footprint, HandoverFolder
 from usr.plugins.software_orchestrator.helpers.policy import Sender
-from usr.plugins.software_orchestrator.helpers.ports import Caller, Ports, utc
+from usr.plugins.software_orchestrator.helpers.ports import Caller, Ports
 from usr.plugins.software_orchestrator.helpers.request import HandoverRequest, named, parse
 from usr.plugins.software_orchestrator.helpers.roster import Specialist, normal
 from usr.plugins.software_orchestrator.helpers.state_store import canonical
 
 # What does not make a call another call (docs/architecture.md, A second call).
+
+
+# What does not make a call another call (docs/architecture.md, A second call).
 NOT_IN_FINGERPRINT = frozenset(
     {"start", "max_context_tokens", "include_recent_turns", "overflow", "handover_reason", "project_root", "warnings"}
 )
-
-
-Look = Callable[[str], Facts]
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How much of a handover travels: at most so many tokens and turns; `overflow` "whole" lets a larger package through."""
-
-    tokens: int
-    overflow: Literal["fit", "whole"]
-    turns: int
-
-    def __str__(self) -> str:
-        return f"max_context_tokens {self.tokens}, overflow {self.overflow}, include_recent_turns {self.turns}"
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A handover that may be recorded: its packet, and the package made from it."""
-
-    request: HandoverRequest
-    specialist: Specialist
-    built: inherit.Built
-    package: budget.Package
-    estimated_tokens: int
-    token_counter: str
-    warnings: tuple[str, ...]
-    supersedes: Handover | None = None
-
-    @property
-    def packet(self) -> HandoverPacket:
-        return self.built.packet
-
-    @property
-    def limits(self) -> Limits:
-        return limits_asked(self.request)
 
 
 @dataclass(frozen=True)
@@ -227,85 +207,6 @@ def check_answers(handover_id: str, chain: Chain) -> None:
         raise RefusedError(f"answers names {handover_id}, which is no handover of this topic", hint, "unknown_reference")
 
 
-def build(
-    request: HandoverRequest,
-    specialist: Specialist,
-    sender: Sender,
-    caller: Caller,
-    chain: Chain,
-    look: Look,
-    ports: Ports,
-) -> inherit.Built:
-    """The packet: what the chain holds, what the call adds, who hands what to whom, and what the receiver may do."""
-    identity = Identity(
-        handover_id=ports.new_id("ho"),
-        chain_id=chain.id,
-        hop=chain.next_hop,
-        parent=caller.inside,
-        depth=sender.depth(chain),
-        sender=sender.profile,
-        receiver=specialist.profile,
-        created_at=utc(ports.clock()),
-    )
-    evidence = inherit.Evidence(
-        since=lambda field: caller.said_since(chain.declined.get(field, caller.person_count)),
-        when=chain.time_of,
-        lifts=caller.lifts,
-        artifact=lambda path: (look(path).sha256, look(path).size),
-    )
-    built = inherit.merge(chain.newest, request, identity, evidence)
-    turns, told = turns_of(request, caller, ports)
-    told_authority = request.authority if asks(request) else inherited_authority(chain, caller)
-    authority, widened = inherit.narrowed(giver(chain, sender, caller, specialist), told_authority)
-    widened = widened if asks(request) else ()
-    authority = inherit.bounded(authority, specialist.authority)
-    packet = built.packet.model_copy(
-        update={
-            "topic": sender.inside.packet.topic if sender.inside else request.topic,
-            "summary": request.summary,
-            "user_state": request.user_state,
-            "recent_turns": turns,
-            "next_action": request.next_action,
-            "return_condition": request.return_condition,
-            "handover_reason": request.handover_reason,
-            "authority": authority,
-        }
-    )
-    warnings = [*request.warnings, *built.warnings]
-    warnings += told
-    warnings += [f"authority narrowed: {', '.join(widened)} is not {sender.profile}'s to give"] if widened else []
-    return replace(built, packet=packet, warnings=tuple(warnings), widened=widened, asked=told_authority)
-
-
-def turns_of(request: HandoverRequest, caller: Caller, ports: Ports) -> tuple[tuple[Turn, ...], tuple[str, ...]]:
-    """The newest turns that travel, each once, and warnings of what was told already."""
-    wanted = request.include_recent_turns
-    given = request.recent_turns if request.recent_turns is not None else caller.turns(wanted)
-    newest = tuple(turn for turn in given if turn.text.strip())[-wanted:] if wanted else ()
-    cleaned = tuple(Turn(role=turn.role or "user", text=safe(turn.text, ports.mask)[0]) for turn in newest)
-    return inherit.told_once(cleaned, request.summary)
-
-
-def giver(chain: Chain, sender: Sender, caller: Caller, specialist: Specialist) -> Authority:
-    """Whose authority bounds the receiver's: the sender's own, and at the root what the roster's entry says."""
-    last = chain.find(caller.continues) or sender.inside
-    return last.packet.authority if last else specialist.authority
-
-
-def asks(request: HandoverRequest) -> bool:
-    """Whether the call says what the receiver may do."""
-    return bool(request.authority and any(request.authority.values()))
-
-
-def inherited_authority(chain: Chain, caller: Caller) -> Mapping[str, tuple[str, ...]] | None:
-    """What the newest handover from the same place was given in words; what a receiver's own entry took away is not passed on."""
-    for item in reversed(chain.handovers):
-        told = item.events[0].data.get("authority_asked")
-        if item.packet.identity.parent == caller.inside and told:
-            return {name: tuple(map(str, told.get(name, ()))) for name in ("granted", "denied")}
-    return None
-
-
 def check_packet(packet: HandoverPacket, specialist: Specialist, caller: Caller, chain: Chain, settings: Settings) -> None:
     """Before responsibility may move: something new, and all that the receiver insists on. Raises RefusedError."""
     newest = chain.newest_to(specialist.profile)
@@ -315,81 +216,6 @@ def check_packet(packet: HandoverPacket, specialist: Specialist, caller: Caller,
     else:
         policy.check_news(chain, specialist.profile, news)
     policy.check_required(packet, specialist)
-
-
-def packaged(
-    request: HandoverRequest,
-    specialist: Specialist,
-    built: inherit.Built,
-    folder: HandoverFolder,
-    ports: Ports,
-    *,
-    artifact_status: Mapping[str, str],
-    notices: tuple[str, ...] = (),
-    earlier: tuple[tuple[str, str], ...] = (),
-    keeps_room: bool = False,
-) -> Plan:
-    """The text for the specialist: all that was asked to travel, fitted into the limit when it is larger.
-
-    `artifact_status` is how each artifact is now; with `keeps_room` there must be room for one line on those that change.
-    """
-    packet, counter, limit = built.packet, ports.counter(), request.max_context_tokens
-    path = briefing_path(folder, packet)
-
-    def parts(title_chars: int, artifact_counts: str = "") -> tuple[render.Part, ...]:
-        found = render.package_parts(
-            packet,
-            head=resources.text("package_head"),
-            foot=f"briefing: {render.visible(str(path)).replace(chr(10), chr(92) + 'n')}\n{resources.text('package_foot')}",
-            notices=notices,
-            earlier=earlier,
-            title_chars=title_chars,
-            artifact_status=artifact_status,
-            artifact_counts=artifact_counts,
-        )
-        return tuple(map(render.inert_part, found))
-
-    package = budget.whole(parts(0), counter.count, likely_tokens=limit)
-    estimated = package.tokens
-    if request.overflow == "fit":
-        check_room(parts, len(packet.artifacts) if keeps_room else 0, limit, counter.count)
-        if estimated > limit:
-            package = fitted(parts, render.artifact_counts(artifact_status.values()), limit, counter.count)
-    return Plan(request, specialist, built, package, estimated, counter.name, built.warnings)
-
-
-Parts = Callable[[int, str], tuple[render.Part, ...]]
-_SHORTER_TITLES = (render.TITLE_CHARS, 40, 24)
-
-
-def fitted(parts: Parts, artifact_counts: str, limit_tokens: int, count: budget.Count) -> budget.Package:
-    """The package within the limit; where only that fits with shorter titles of decisions, then with counted artifacts."""
-    where = {"Recent turns": "request_full_history gives them"}
-    for counts in dict.fromkeys(("", artifact_counts)):
-        for title_chars in _SHORTER_TITLES:
-            try:
-                fitting = parts(title_chars, counts)
-                return budget.fit(fitting, limit_tokens, count, lambda section: where.get(section, "the briefing has all of it"))
-            except RequestError as error:
-                refusal = error
-    raise refusal
-
-
-def check_room(parts: Parts, artifacts: int, limit_tokens: int, count: budget.Count) -> None:
-    """Whatever becomes of its files, a handover can be delivered: there is room for the line that counts them.
-
-    Raises RequestError (limit_not_positive).
-    """
-    if not artifacts:
-        return
-    worst = f"{artifacts} of the artifacts not as recorded: {artifacts} changed, {artifacts} gone, {artifacts} outside\n"
-    if (needed := budget.least(parts(_SHORTER_TITLES[-1], worst), count)) > limit_tokens:
-        raise RequestError(
-            f"max_context_tokens must be positive and large enough, got {limit_tokens}: what is never cut needs {needed} tokens,"
-            " the line on artifacts that change before delivery included",
-            f"set max_context_tokens to {needed} or more, or shorten what is never cut",
-            "limit_not_positive",
-        )
 
 
 def record(book: ChainBook, planned: Plan, caller: Caller) -> Prepared:
@@ -459,41 +285,6 @@ def repeated(request: HandoverRequest, specialist: Specialist, chain: Chain, fol
     return Prepared(planned, Written(path, True, False, 0), state=found.state, repeated=True)
 
 
-def limits_asked(request: HandoverRequest) -> Limits:
-    return Limits(request.max_context_tokens, request.overflow, request.include_recent_turns)
-
-
-def limits_of(handover: Handover) -> Limits:
-    """The limits that a handover travels with: those of its last delivery, before one those it was prepared with."""
-    prepared = handover.events[0].data
-    data = next((e.data for e in reversed(handover.events) if e.kind == "delivered" and "limit" in e.data), prepared)
-    turns = data.get("include_recent_turns", len(handover.packet.recent_turns))
-    return Limits(int(data["limit"]), "whole" if data["overflow"] == "whole" else "fit", int(turns))
-
-
-def limited(request: HandoverRequest, limits: Limits) -> HandoverRequest:
-    return replace(request, max_context_tokens=limits.tokens, overflow=limits.overflow, include_recent_turns=limits.turns)
-
-
-def with_turns(packet: HandoverPacket, limits: Limits) -> HandoverPacket:
-    """The packet with no more of its turns than travel; what was not recorded with it cannot."""
-    if len(packet.recent_turns) <= limits.turns:
-        return packet
-    newest = packet.recent_turns[-limits.turns :] if limits.turns else ()
-    return packet.model_copy(update={"recent_turns": newest})
-
-
-def limit_warnings(asked: Limits, recorded: Limits, *, starts: bool, open: bool) -> tuple[str, ...]:
-    """What a repeated call with other limits must know: which count."""
-    if asked == recorded:
-        return ()
-    if not starts:
-        how = "it is under way" if open else "with start=true it is delivered with the limits of that call"
-        return (f"this handover travels with {recorded}; the limits of this call ({asked}) were not taken: {how}",)
-    more = "; turns that were not recorded with it do not travel" if asked.turns > recorded.turns else ""
-    return (f"delivered with the limits of this call ({asked}); it was prepared with {recorded}{more}",)
-
-
 def again(book: ChainBook, prepared: Prepared) -> Prepared:
     """The same handover as its briefing stands now; nothing is written."""
     path = prepared.briefing.path
@@ -548,27 +339,6 @@ def note_refusal(
         book.write(*events)
 
 
-def earlier_work(chain: Chain, packet: HandoverPacket) -> tuple[tuple[str, str], ...]:
-    """For a specialist that comes back to the topic: the note it left, and what is new since."""
-    identity = packet.identity
-    mine = [item for item in chain.handovers if item.receiver == identity.receiver and item.hop < identity.hop and item.note]
-    if not mine:
-        return ()
-    last = mine[-1]
-    told = "\n".join(f"{name}: {text}" for name, text in last.note.items() if isinstance(text, str))
-    return (
-        (f"Your earlier hand-back (hop {last.hop}, {last.state})", told),
-        ("New since then", ", ".join(inherit.news(packet, last.known))),
-    )
-
-
-def notices(chain: Chain) -> tuple[str, ...]:
-    """What the receiver must know about the record itself."""
-    if not chain.foreign:
-        return ()
-    return (f"{chain.foreign} events in this chain's ledger are not this installation's; nothing of them was used.",)
-
-
 def advice(packet: HandoverPacket, settings: Settings, ports: Ports) -> tuple[str, ...]:
     """What would have made the handover better; it travels all the same."""
     found = []
@@ -583,58 +353,12 @@ def advice(packet: HandoverPacket, settings: Settings, ports: Ports) -> tuple[st
     return tuple(found)
 
 
-def briefing_path(folder: HandoverFolder, packet: HandoverPacket) -> Path:
-    name = folder.briefing_name(packet.identity.receiver, packet.topic, packet.identity.created_at)
-    return folder.briefing_path(name)
-
-
 def fingerprint(request: HandoverRequest) -> str:
     """What makes two calls the same: sha256 of the understood arguments without `NOT_IN_FINGERPRINT`."""
     given = {item.name: getattr(request, item.name) for item in fields(request) if item.name not in NOT_IN_FINGERPRINT}
     newest = request.recent_turns[-1:] if request.recent_turns else ()  # how many travel is a limit
     given["recent_turns"] = [[turn.role, turn.text] for turn in newest]
     return hashlib.sha256(canonical(given).encode()).hexdigest()
-
-
-def looking(folder: HandoverFolder) -> Look:
-    """What each file of the project is, looked at once."""
-    return functools.cache(lambda path: artifact_facts(folder.root, path))
-
-
-def artifact_status(folder: HandoverFolder, packet: HandoverPacket, look: Look) -> dict[str, str]:
-    """How each artifact is now, by path: unchanged, changed, gone, outside, unrecorded."""
-    return {item.path: check_artifact(folder.root, item, look(item.path)) for item in packet.artifacts}
-
-
-_ARTIFACT_TOLD = {
-    "changed": "changed since it was recorded",
-    "gone": "does not exist",
-    "outside": "lies outside the project and is not compared",
-    "unrecorded": "is no readable plain file and is not compared",
-}
-
-
-def artifact_warnings(folder: HandoverFolder, packet: HandoverPacket, look: Look) -> tuple[str, ...]:
-    """What the sender should know of the files it names, a line for each way in which they are not as it may think."""
-    found: dict[str, list[str]] = {}
-    for item in packet.artifacts:
-        status = check_artifact(folder.root, item, look(item.path))
-        told = (look(item.path).missing if status == "unrecorded" else status) if "://" not in item.path else ""
-        found.setdefault(told, []).append(render.one_line(item.path, 80))
-    return tuple(
-        f"artifact {', '.join(names[:5])}{f' and {len(names) - 5} more' if len(names) > 5 else ''}: {told}"
-        for word, told in _ARTIFACT_TOLD.items()
-        if (names := found.get(word, ()))
-    )
-
-
-def facts(folder: HandoverFolder, path: str) -> tuple[str, int | None]:
-    """sha256 and size of an artifact of the project, ("", None) where there is none."""
-    found = artifact_facts(folder.root, path)
-    return found.sha256, found.size
-
-
-# the memory-protection rules (seed 001)
 
 
 def check_source_untouched(before: object, after: object) -> None:

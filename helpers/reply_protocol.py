@@ -17,15 +17,11 @@ from usr.plugins.software_orchestrator.helpers.config import Settings
 from usr.plugins.software_orchestrator.helpers.errors import RecordError, RefusedError
 from usr.plugins.software_orchestrator.helpers.event import Draft
 from usr.plugins.software_orchestrator.helpers.hand_back import KIND, Answer, answer_of, told_before
-from usr.plugins.software_orchestrator.helpers.handover_protocol import (
-    Prepared,
-    briefing_path,
-    facts,
-    prepare_request,
-)
+from usr.plugins.software_orchestrator.helpers.handover_protocol import Prepared, prepare_request
 from usr.plugins.software_orchestrator.helpers.held import held
 from usr.plugins.software_orchestrator.helpers.holding import holding, ledgers_of_chat, of_chat, specialist_of
 from usr.plugins.software_orchestrator.helpers.masking import safe
+from usr.plugins.software_orchestrator.helpers.packaging import briefing_path, facts
 from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket, StateField
 from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.ports import Caller, Ports
