@@ -1,8 +1,8 @@
 """The handover, from a sloppy call to a recorded, bounded package. Read this first.
 
 Three memory-protection rules (seed 001) are checked here by name: `check_source_untouched`, `check_append_only` and
-`check_no_turns`. The packet is made in `next_packet`, its text in `packaging`; how it arrives is told in `delivery`, the way back in
-`reply_protocol`.
+`check_no_turns`. The packet is made in `next_packet`, its text in `packaging`; how it arrives is told in `delivery`, the way
+back in `reply_protocol`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from usr.plugins.software_orchestrator.helpers.masking import Mask
-from usr.plugins.software_orchestrator.helpers.request import Problems, decoded, shown, text, tidy, whole_number
+from usr.plugins.software_orchestrator.helpers.request import tidy
+from usr.plugins.software_orchestrator.helpers.shapes import Problems, decoded, shown, text, whole_number
 
 ARGUMENTS: Final = ("reason", "query", "turns", "max_tokens", "part")
 LEAST_TOKENS: Final = 200

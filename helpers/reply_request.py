@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
-from usr.plugins.software_orchestrator.helpers import request as shape
+from usr.plugins.software_orchestrator.helpers import request
+from usr.plugins.software_orchestrator.helpers import shapes as shape
 from usr.plugins.software_orchestrator.helpers.masking import Mask
-from usr.plugins.software_orchestrator.helpers.request import Items, Problems, shown
 from usr.plugins.software_orchestrator.helpers.roster import Roster
+from usr.plugins.software_orchestrator.helpers.shapes import Items, Problems, shown
 
 Verdict = Literal["accept", "clarify", "reject", "done", "escalate"]
 VERDICTS: tuple[Verdict, ...] = ("accept", "clarify", "reject", "done", "escalate")
@@ -58,7 +59,7 @@ _TEXTS = ("what_happened", "observations", "user_state", "next", "reason", "stop
 def parse_reply(args: Mapping[Any, Any], roster: Roster, mask: Mask) -> ReplyRequest:
     """The reply in `args`. Raises RequestError with every problem of the call."""
     problems = Problems()
-    values, warnings = shape.tidy(args, ARGUMENTS, mask, problems)
+    values, warnings = request.tidy(args, ARGUMENTS, mask, problems)
     given = {name: values.get(name) for name in ARGUMENTS}
     plain: dict[str, Any] = {name: shape.text(given[name]).strip() for name in _TEXTS}
     reply = ReplyRequest(
