@@ -17,6 +17,7 @@ from usr.plugins.software_orchestrator.helpers import (
     masking,
     render,
     reply_protocol,
+    resources,
 )
 from usr.plugins.software_orchestrator.helpers.delivery import deliver
 from usr.plugins.software_orchestrator.helpers.errors import Code, HandoverError, RefusedError
@@ -80,8 +81,8 @@ def refuse(agent: Any, error: HandoverError) -> HandoverResponse:
 def _most_refusals(agent: Any) -> int:
     try:
         return host.settings_of(agent).max_refusals_in_a_row
-    except HandoverError:
-        return 3
+    except HandoverError:  # the saved settings are what was refused
+        return int(resources.default_settings()["max_refusals_in_a_row"])
 
 
 def arguments(agent: Any, args: Mapping[str, Any]) -> dict[str, Any]:
