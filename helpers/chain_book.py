@@ -114,11 +114,6 @@ class ChainBook:
             self.unhealed = error.message
             return True  # what cannot be looked at is not written a second time
 
-    def briefing_of(self, handover_id: str) -> Event | None:
-        """The newest `briefed` event of a handover's own entry."""
-        mine = (e for e in reversed(self._events) if e.trusted and e.kind == "briefed" and e.handover == handover_id)
-        return next(mine, None)
-
     def unaccounted_bytes(self, name: str) -> int:
         """How many bytes of a briefing no ledger of the folder accounts for; what follows the last entry is a person's notes."""
         plans = [
