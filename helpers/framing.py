@@ -10,10 +10,9 @@ import re
 import unicodedata
 from typing import Final
 
+from usr.plugins.software_orchestrator.helpers import render
 from usr.plugins.software_orchestrator.helpers.masking import SHORTEST_FILE, clean, without_files
 
-# Characters that end a line for some reader, change the direction of text, drive a terminal, or have no picture at all.
-_HOSTILE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 _TICKS: Final = re.compile(r"`{3,}")
 _BASE64: Final = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{400,}={0,2}(?![A-Za-z0-9+/=_-])")
 _BASE64_BYTES: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_="
@@ -24,11 +23,10 @@ _STRIDE: Final = SHORTEST_BLOB // 2
 
 
 def visible(text: str) -> str:
-    """The text with line ends as "\\n", halves of characters repaired, and hostile characters shown as `\\u2028`."""
-    if text.replace("\n", " ").isprintable():
+    """The text with halves of characters repaired, and what is unsafe shown as packages and briefings show it."""
+    if text.isprintable() or text.replace("\n", " ").isprintable():
         return text
-    text, _ = clean(text.replace("\r\n", "\n"))
-    return _HOSTILE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+    return render.visible(clean(text)[0])
 
 
 def quote(text: str) -> str:

@@ -286,3 +286,8 @@ def test_a_cut_never_divides_a_character_as_a_person_sees_it(text: str, at: int)
 
     for end in (framing.safe_end(text, at), framing.safe_start(text, at)):
         assert end in borders or end in (0, len(text))
+
+
+@pytest.mark.parametrize("hidden", ["\U000e0041", "\u061c", "\u2062", "\ufff9", "\u202e", "\x1b"])
+def test_what_a_package_shows_escaped_a_history_shows_escaped_too(hidden):
+    assert hidden not in framing.visible(f"a{hidden}b")
