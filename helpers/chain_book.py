@@ -64,7 +64,7 @@ class ChainBook:
         try:
             return self._append_entry(event, check)
         except RecordError as error:
-            self.write(_about(event, "refused", code=error.code, why=error.message))
+            self.write(about(_packet(event), "refused", code=error.code, why=error.message))
             raise
 
     def brief_or_tell(self, event: Event) -> tuple[str, ...]:
@@ -77,11 +77,10 @@ class ChainBook:
 
     def _append_entry(self, event: Event, check: AppendCheck | None = None) -> briefing_file.Written:
         entry = entry_of(event)
-        packet = packet_in(event)
-        assert packet is not None
+        packet = _packet(event)
         name = self.folder.briefing_name(packet.identity.receiver, packet.topic, packet.identity.created_at)
         plan = briefing_file.plan(self.folder, name, entry)
-        self.write(_about(event, "briefed", event=event.id, **plan.to_data()))
+        self.write(about(packet, "briefed", event=event.id, **plan.to_data()))
         held = footprint(plan.path)
         written = briefing_file.append(self.folder, plan, entry)
         if check:
@@ -202,8 +201,7 @@ def peek(folder: HandoverFolder, chain_id: str, ports: Ports) -> Chain:
 
 def entry_of(event: Event) -> bytes:
     """The briefing entry of an event: its bytes depend on the event alone, so that healing writes the same again."""
-    packet = packet_in(event)
-    assert packet is not None
+    packet = _packet(event)
     created = f"{event.time[:10]} {event.time[11:16]} UTC"
     if event.kind == "prepared":
         body = render.entry_body(packet, travelled(event), created=created)
@@ -240,17 +238,11 @@ def about(packet: HandoverPacket, kind: str, /, **data: object) -> Draft:
     )
 
 
-def _about(event: Event, kind: str, /, **data: object) -> Draft:
-    return draft(
-        kind,
-        chain=event.chain,
-        handover=event.handover,
-        hop=event.hop,
-        depth=event.depth,
-        sender=event.sender,
-        receiver=event.receiver,
-        **data,
-    )
+def _packet(event: Event) -> HandoverPacket:
+    """The packet of an event that has an entry."""
+    packet = packet_in(event)
+    assert packet is not None
+    return packet
 
 
 def _has_entry(event: Event) -> bool:

@@ -143,6 +143,14 @@ def test_what_was_prepared_and_not_started_is_offered_again_and_runs(any_tree, t
         assert states(folder) == {"frontend_designer": "done"}
 
 
+def stop_in_the_middle(host):
+    """The script cancels the run; what then lies on the disk is what a restart finds."""
+    host.say("Please build the hero", wait=False)
+    host.settle()
+    for chat in host.chats():
+        host.save(chat)
+
+
 def test_a_specialist_comes_back_with_profile_marker_depth_and_its_prompts(any_tree, tmp_path):
     with any_tree.enter() as host:
         host.project("acme")
@@ -152,10 +160,7 @@ def test_a_specialist_comes_back_with_profile_marker_depth_and_its_prompts(any_t
                 "frontend_designer": [call("handover_reply", verdict="accept"), lambda: host.cancel()],
             }
         )
-        host.say("Please build the hero", wait=False)
-        host.settle()
-        for chat in host.chats():
-            host.save(chat)
+        stop_in_the_middle(host)
     with any_tree.enter() as host:
         host.load_chats()
         folder = host.root / "usr/projects/acme"
@@ -191,10 +196,7 @@ def test_after_a_restart_two_levels_down_hands_over_once_more_and_its_receiver_i
                 "implementation_engineer": [call("handover_reply", verdict="accept"), lambda: host.cancel()],
             }
         )
-        host.say("Please build the hero", wait=False)
-        host.settle()
-        for chat in host.chats():
-            host.save(chat)
+        stop_in_the_middle(host)
     with any_tree.enter() as host:
         host.load_chats()
         folder = host.root / "usr/projects/acme"
