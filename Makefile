@@ -48,9 +48,9 @@ types: setup  ## mypy, strict, on helpers/
 
 check: lint types test  ## lint, types and tests
 
-schema: setup  ## write docs/packet.schema.json anew, from helpers/packet.py
+schema: setup  ## write docs/packet.schema.json anew, from helpers/values/packet.py
 	@$(BIN)/python -c 'import json, execute; execute.make_importable(); \
-	from usr.plugins.software_orchestrator.helpers.packet import schema; print(json.dumps(schema(), indent=2))' > docs/packet.schema.json
+	from usr.plugins.software_orchestrator.helpers.values.packet import schema; print(json.dumps(schema(), indent=2))' > docs/packet.schema.json
 
 bench: setup $(BENCH_INSTALLED)  ## run the benchmarks; minutes, alone on the machine
 	@set -e; for bench in benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench; done

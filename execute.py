@@ -24,7 +24,11 @@ def make_importable(root: Path = ROOT) -> None:
 
 def in_utf8() -> None:
     """Start again in Python's UTF-8 mode where the locale would have arguments and file names in another encoding."""
-    if os.name == "posix" and sys.getfilesystemencoding().lower() != "utf-8" and not sys.flags.utf8_mode:
+    if (
+        os.name == "posix"
+        and sys.getfilesystemencoding().lower() != "utf-8"
+        and not sys.flags.utf8_mode
+    ):
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
@@ -32,7 +36,7 @@ def main() -> int:
     in_utf8()
     make_importable()
     try:
-        from usr.plugins.software_orchestrator.helpers import command_line
+        from usr.plugins.software_orchestrator.helpers.cli import command_line
     except ModuleNotFoundError as error:
         print(
             f"ERROR: the package {error.name} is missing; {sys.executable} -m pip install -r {ROOT / 'requirements.txt'}",

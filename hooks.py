@@ -23,7 +23,10 @@ def install() -> str:
         purge()
         kind, text = bring(missing())
     except Exception as error:
-        kind, text = "warning", f"Setting up did not finish: {error}. The plugin says itself what it lacks."
+        kind, text = (
+            "warning",
+            f"Setting up did not finish: {error}. The plugin says itself what it lacks.",
+        )
     tell(text, kind)
     return text
 
@@ -36,7 +39,9 @@ def uninstall() -> str:
     except Exception as error:
         kept = [f"(the list could not be made: {error})"]
     text = (
-        "Briefings and ledgers stay in .a0proj/handover of: " + ", ".join(kept) + ". The key that vouches for them is removed"
+        "Briefings and ledgers stay in .a0proj/handover of: "
+        + ", ".join(kept)
+        + ". The key that vouches for them is removed"
         " with the plugin: after a new installation they are shown as another installation's."
         if kept
         else "No project holds briefings."
@@ -47,13 +52,13 @@ def uninstall() -> str:
 
 def save_plugin_config(settings: dict, **_: object) -> dict:
     """The settings as they are saved: each in its type. Raises SettingsError, so that nothing wrong is saved."""
-    return importlib.import_module(f"{PACKAGE}.helpers.settings_form").checked(settings)
+    return importlib.import_module(f"{PACKAGE}.helpers.views.settings_form").checked(settings)
 
 
 def get_default_plugin_config(**_: object) -> dict:
     """The defaults for the settings page: the roster as text."""
-    form = importlib.import_module(f"{PACKAGE}.helpers.settings_form")
-    resources = importlib.import_module(f"{PACKAGE}.helpers.resources")
+    form = importlib.import_module(f"{PACKAGE}.helpers.views.settings_form")
+    resources = importlib.import_module(f"{PACKAGE}.helpers.records.resources")
     return {**resources.default_settings(), form.ROSTER: form.shipped_roster()}
 
 
@@ -67,7 +72,11 @@ def purge() -> None:
 def missing() -> list[str]:
     """The lines of requirements.txt whose package this Python does not have at all; what the host pins is left alone."""
     text = (ROOT / "requirements.txt").read_text(encoding="utf-8")
-    return [line for line in text.splitlines() if re.match(r"\w", line) and not _has(re.split(r"[>=<~! ]", line)[0])]
+    return [
+        line
+        for line in text.splitlines()
+        if re.match(r"\w", line) and not _has(re.split(r"[>=<~! ]", line)[0])
+    ]
 
 
 def _has(package: str) -> bool:
@@ -85,8 +94,18 @@ def bring(packages: list[str]) -> tuple[str, str]:
     names = ", ".join(packages)
     tell(f"Installing {names} into Agent Zero's Python…", "progress")
     lines = []
-    command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", *packages]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as pip:
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--disable-pip-version-check",
+        "--no-input",
+        *packages,
+    ]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as pip:
         timer = _timer(pip)
         for line in pip.stdout:
             lines.append(line.strip())
@@ -95,7 +114,10 @@ def bring(packages: list[str]) -> tuple[str, str]:
     importlib.invalidate_caches()
     still = [package for package in packages if not _has(re.split(r"[>=<~! ]", package)[0])]
     if not still:
-        return "success", f"Ready: installed {names}. A new container image does not have them: run execute.py once then."
+        return (
+            "success",
+            f"Ready: installed {names}. A new container image does not have them: run execute.py once then.",
+        )
     return "warning", (
         f"Could not install {', '.join(still)}: {_reason(lines, pip.returncode)} Handovers that need them say so. When the"
         f" package index can be reached, run execute.py on the Plugins page, or:"
@@ -116,7 +138,10 @@ def _reason(lines: list[str], code: int) -> str:
         return "this Python has no pip."
     if code < 0:
         return f"pip was stopped after {PIP_TIMEOUT_S} seconds."
-    if re.search(r"NewConnectionError|ConnectTimeout|Could not find a version|No matching distribution|Max retries", text):
+    if re.search(
+        r"NewConnectionError|ConnectTimeout|Could not find a version|No matching distribution|Max retries",
+        text,
+    ):
         return "the package index cannot be reached."
     return (lines[-1] if lines else f"pip ended with {code}") + "."
 
@@ -125,7 +150,10 @@ def recorded_projects() -> list[str]:
     """The folders of the host's projects that hold briefings."""
     from helpers import projects
 
-    folders = (Path(projects.get_project_folder(item["name"])) for item in projects.get_active_projects_list())
+    folders = (
+        Path(projects.get_project_folder(item["name"]))
+        for item in projects.get_active_projects_list()
+    )
     return [str(folder) for folder in folders if (folder / ".a0proj" / "handover").is_dir()]
 
 
@@ -137,7 +165,9 @@ def tell(text: str, kind: str) -> None:
 
         NotificationManager.send_notification(
             type=NotificationType(kind),
-            priority=NotificationPriority.HIGH if kind == "warning" else NotificationPriority.NORMAL,
+            priority=NotificationPriority.HIGH
+            if kind == "warning"
+            else NotificationPriority.NORMAL,
             message=html.escape(text),
             title="Software Orchestrator",
             display_time=30 if kind == "warning" else 8,

@@ -5,13 +5,14 @@ import json
 
 from helpers.api import ApiHandler, Request, Response
 
-from usr.plugins.software_orchestrator.helpers import audit_requests, host_web
-from usr.plugins.software_orchestrator.helpers.errors import HandoverError
+from usr.plugins.software_orchestrator.helpers.host import web
+from usr.plugins.software_orchestrator.helpers.values.errors import HandoverError
+from usr.plugins.software_orchestrator.helpers.views import page
 
 
 class Audit(ApiHandler):
     async def process(self, input: dict, request: Request) -> dict | Response:
         try:
-            return await asyncio.to_thread(lambda: audit_requests.answer(input, host_web.records()))
+            return await asyncio.to_thread(lambda: page.answer(input, web.records()))
         except HandoverError as error:
-            return Response(json.dumps(host_web.refusal(error)), status=400, mimetype="application/json")
+            return Response(json.dumps(web.refusal(error)), status=400, mimetype="application/json")

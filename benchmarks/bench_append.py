@@ -25,15 +25,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-for _name, _path in (("usr", []), ("usr.plugins", []), ("usr.plugins.software_orchestrator", [str(ROOT)])):
+for _name, _path in (
+    ("usr", []),
+    ("usr.plugins", []),
+    ("usr.plugins.software_orchestrator", [str(ROOT)]),
+):
     if _name not in sys.modules:
         sys.modules[_name] = types.ModuleType(_name)
         sys.modules[_name].__path__ = _path
 
-from usr.plugins.software_orchestrator.helpers import briefing_file  # noqa: E402
-from usr.plugins.software_orchestrator.helpers.event import Event, draft  # noqa: E402
-from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder, installation_key  # noqa: E402
-from usr.plugins.software_orchestrator.helpers.state_store import Ledger, snapshot  # noqa: E402
+from usr.plugins.software_orchestrator.helpers.records import briefing
+from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger, snapshot
+from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder, installation_key
+from usr.plugins.software_orchestrator.helpers.values.events import Event, draft
 
 DAY, TOPIC, SPECIALIST, CHAT = "2026-06-05", "append", "frontend_designer", "cli"
 LOCK_S = 300.0
@@ -49,7 +53,7 @@ def entry_of(handover: str) -> bytes:
     """The bytes of an entry depend on nothing but the handover's id."""
     lines = ENTRY_LINES[int(handover.removeprefix("ho-"), 16) % len(ENTRY_LINES)]
     head = f"## {DAY} 14:03 UTC · a0_software_orchestrator → {SPECIALIST} · handover · {handover}\n"
-    return briefing_file.seal(handover, head + f"> the work of {handover}\n" * lines)
+    return briefing.seal(handover, head + f"> the work of {handover}\n" * lines)
 
 
 class Records:
@@ -82,24 +86,30 @@ class Records:
             return
         last, found = events[-1], "absent"
         if last.kind == "briefed":
-            found = briefing_file.find(self.folder, briefing_file.plan_from_data(self.folder, last.data))
+            found = briefing.find(self.folder, briefing.plan_from_data(self.folder, last.data))
         if found != "intact":
             self._brief(last.handover)
 
     def _brief(self, handover: str) -> None:
         entry = entry_of(handover)
-        plan = briefing_file.plan(self.folder, self.briefing.name, entry)
-        self.ledger.append([draft("briefed", chain=self.chain, handover=handover, **plan.to_data())])
-        briefing_file.append(self.folder, plan, entry)
+        plan = briefing.plan(self.folder, self.briefing.name, entry)
+        self.ledger.append(
+            [draft("briefed", chain=self.chain, handover=handover, **plan.to_data())]
+        )
+        briefing.append(self.folder, plan, entry)
 
 
 def counted(records: Records, expected: set[str], at_most: set[str]) -> dict[str, object]:
     """What stands in ledger and briefing against what was acknowledged (`expected`) and begun (`at_most`)."""
     reading = records.ledger.read()
-    pieces = list(briefing_file.scan(records.briefing))
+    pieces = list(briefing.scan(records.briefing))
     entries = Counter(piece.id for piece in pieces if piece.kind == "entry")
     prepared = Counter(event.handover for event in reading.events if event.kind == "prepared")
-    plans = [briefing_file.plan_from_data(records.folder, e.data) for e in reading.events if e.kind == "briefed"]
+    plans = [
+        briefing.plan_from_data(records.folder, e.data)
+        for e in reading.events
+        if e.kind == "briefed"
+    ]
     return {
         "entries": len(entries),
         "lost": len(expected - entries.keys()) + len(expected - prepared.keys()),
@@ -107,7 +117,9 @@ def counted(records: Records, expected: set[str], at_most: set[str]) -> dict[str
         "unknown": len(entries.keys() - at_most),
         "not_verified": sum(piece.kind == "entry" and not piece.sha_ok for piece in pieces),
         "torn_pieces": sum(piece.kind != "entry" for piece in pieces),
-        "unaccounted_bytes": sum(length for _, length in briefing_file.unaccounted(records.briefing, plans)),
+        "unaccounted_bytes": sum(
+            length for _, length in briefing.unaccounted(records.briefing, plans)
+        ),
         "events": len(reading.events),
         "event_ids": len({event.id for event in reading.events}),
         "ledger_faults": sorted({fault.kind for fault in reading.faults}),
@@ -117,7 +129,11 @@ def counted(records: Records, expected: set[str], at_most: set[str]) -> dict[str
 def healthy(result: dict[str, object]) -> bool:
     wrong = ("lost", "twice", "unknown", "not_verified", "unaccounted_bytes")
     only_torn = set(result["ledger_faults"]) <= {"torn"}  # type: ignore[call-overload]
-    return not any(result[name] for name in wrong) and only_torn and result["events"] == result["event_ids"]
+    return (
+        not any(result[name] for name in wrong)
+        and only_torn
+        and result["events"] == result["event_ids"]
+    )
 
 
 # --- processes -------------------------------------------------------------------------------------------------------
@@ -141,7 +157,10 @@ def forked(work: Callable[[], None]) -> int:
 
 def at_once(project: Path, processes: int, entries: int) -> dict[str, object]:
     """`processes` children append `entries` each to one briefing and one ledger."""
-    ids = [[f"ho-{process:08x}{n * len(ENTRY_LINES):08x}" for n in range(entries)] for process in range(processes)]
+    ids = [
+        [f"ho-{process:08x}{n * len(ENTRY_LINES):08x}" for n in range(entries)]
+        for process in range(processes)
+    ]
 
     def work(mine: list[str]) -> None:
         records = Records(project)
@@ -153,7 +172,13 @@ def at_once(project: Path, processes: int, entries: int) -> dict[str, object]:
     failed = sum(os.waitpid(child, 0)[1] != 0 for child in children)
     everything = {handover for mine in ids for handover in mine}
     result = counted(Records(project), everything, everything)
-    return {"processes": processes, "each": entries, "failed": failed, **result, "seconds": elapsed(started)}
+    return {
+        "processes": processes,
+        "each": entries,
+        "failed": failed,
+        **result,
+        "seconds": elapsed(started),
+    }
 
 
 def killed(project: Path, kills: int) -> dict[str, object]:
@@ -194,7 +219,9 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--entries", type=int, default=200, help="of each process")
     parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--dir", type=Path, help="where to make the temporary folder (to try another file system)")
+    parser.add_argument(
+        "--dir", type=Path, help="where to make the temporary folder (to try another file system)"
+    )
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=chosen.dir) as place:
         projects = [Path(place, name) for name in ("at-once", "killed")]
@@ -205,7 +232,9 @@ def main() -> int:
             "killed": killed(projects[1], chosen.kills),
         }
     print(json.dumps(results, indent=2))
-    return 0 if all(healthy(result) and not result.get("failed") for result in results.values()) else 1
+    return (
+        0 if all(healthy(result) and not result.get("failed") for result in results.values()) else 1
+    )
 
 
 if __name__ == "__main__":

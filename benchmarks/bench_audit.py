@@ -24,19 +24,26 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
-import conftest  # noqa: E402, F401 - makes the plugin importable by its name
+import conftest  # noqa: F401 - makes the plugin importable by its name
 
-from usr.plugins.software_orchestrator.helpers import briefing_file, verify  # noqa: E402
-from usr.plugins.software_orchestrator.helpers.chain_book import about, entry_of  # noqa: E402
-from usr.plugins.software_orchestrator.helpers.packet import Decision, HandoverPacket, Identity, StateField  # noqa: E402
-from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder  # noqa: E402
-from usr.plugins.software_orchestrator.helpers.state_store import Ledger  # noqa: E402
+from usr.plugins.software_orchestrator.helpers.records import briefing, verify
+from usr.plugins.software_orchestrator.helpers.records.book import about, entry_of
+from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger
+from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.values.packet import (
+    Decision,
+    HandoverPacket,
+    Identity,
+    StateField,
+)
 
 KEY = b"b" * 32
 ENTRIES_EACH = 5
 TARGET = 3.0
 SPECIALISTS = ("frontend_designer", "quality_reviewer")
-SENTENCE = "The old hero loads a video of eight megabytes on every phone, which the person does not want. "
+SENTENCE = (
+    "The old hero loads a video of eight megabytes on every phone, which the person does not want. "
+)
 
 
 # --- the record ------------------------------------------------------------------------------------------------------
@@ -95,9 +102,22 @@ def _chain(folder: HandoverFolder, topic: str, number: int) -> None:
         # The other file gets the verdict, so that both have as many entries.
         note = {"what_happened": SENTENCE * 14, "next": "Review"}
         other = packet.model_copy(
-            update={"identity": packet.identity.model_copy(update={"receiver": SPECIALISTS[(hop + 1) % 2]})}
+            update={
+                "identity": packet.identity.model_copy(
+                    update={"receiver": SPECIALISTS[(hop + 1) % 2]}
+                )
+            }
         )
-        _write(folder, ledger, other, "done", note=note, outcome="completed", implicit=False, hand_to="")
+        _write(
+            folder,
+            ledger,
+            other,
+            "done",
+            note=note,
+            outcome="completed",
+            implicit=False,
+            hand_to="",
+        )
 
 
 def _packet(topic: str, identity: Identity) -> HandoverPacket:
@@ -107,22 +127,32 @@ def _packet(topic: str, identity: Identity) -> HandoverPacket:
         goal="Replace the hero of the landing page",
         summary=SENTENCE * 8,
         decisions=tuple(
-            Decision(id=f"d{n}", text=SENTENCE, rationale="8 MB on phones", evidence=("lighthouse.json",), owner="x")
+            Decision(
+                id=f"d{n}",
+                text=SENTENCE,
+                rationale="8 MB on phones",
+                evidence=("lighthouse.json",),
+                owner="x",
+            )
             for n in range(6)
         ),
-        state=tuple(StateField(field=f"field_{n}", value="last two versions", hop=1) for n in range(6)),
+        state=tuple(
+            StateField(field=f"field_{n}", value="last two versions", hop=1) for n in range(6)
+        ),
         next_action="Build the static hero",
         return_condition="user_request",
     )
 
 
-def _write(folder: HandoverFolder, ledger: Ledger, packet: HandoverPacket, kind: str, **data: Any) -> None:
+def _write(
+    folder: HandoverFolder, ledger: Ledger, packet: HandoverPacket, kind: str, **data: Any
+) -> None:
     (event,) = ledger.append([about(packet, kind, **{"packet": packet.to_json(), **data})])
     name = folder.briefing_name(packet.identity.receiver, packet.topic, event.time)
     entry = entry_of(event)
-    plan = briefing_file.plan(folder, name, entry)
+    plan = briefing.plan(folder, name, entry)
     _plain(ledger, packet, "briefed", event=event.id, **plan.to_data())
-    briefing_file.append(folder, plan, entry)
+    briefing.append(folder, plan, entry)
 
 
 def _plain(ledger: Ledger, packet: HandoverPacket, kind: str, **data: Any) -> None:
@@ -136,7 +166,11 @@ def ours(root: Path) -> str:
     entries = events = size = 0
     for result in _results(root):
         assert not result.findings, "a generated record must be healthy"
-        entries, events, size = entries + result.entries, events + result.events, size + result.bytes
+        entries, events, size = (
+            entries + result.entries,
+            events + result.events,
+            size + result.bytes,
+        )
     return f"{entries:,} entries, {events:,} events, {size:,} bytes"
 
 
@@ -203,7 +237,9 @@ def peak_memory(root: Path) -> int:
 
 
 def _apart(*arguments: str) -> dict[str, Any]:
-    done = subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, __file__, *arguments], capture_output=True, text=True, check=True
+    )
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
@@ -211,7 +247,9 @@ def _apart(*arguments: str) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--briefings", type=int, default=10_000)
-    parser.add_argument("--keep", type=Path, help="use this folder, made when it is not there, and keep it")
+    parser.add_argument(
+        "--keep", type=Path, help="use this folder, made when it is not there, and keep it"
+    )
     parser.add_argument("--measure", choices=[*CONTENDERS, "memory"], help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure == "memory":
@@ -230,17 +268,28 @@ def main() -> None:
 def _report(root: Path) -> None:
     floor(root)  # once unmeasured, so that every contender finds the files in memory
     found = {
-        name: min((_apart("--measure", name, "--keep", str(root)) for _ in range(3)), key=lambda one: one["cpu_s"])
+        name: min(
+            (_apart("--measure", name, "--keep", str(root)) for _ in range(3)),
+            key=lambda one: one["cpu_s"],
+        )
         for name in CONTENDERS
     }
     least = found["floor"]["cpu_s"]
     print(f"{'':24} {'CPU s':>8} {'x floor':>8}  what was checked")
-    for name, label in (("floor", "read + sha256"), ("ours", "verify"), ("peer", "frontmatter + chain")):
+    for name, label in (
+        ("floor", "read + sha256"),
+        ("ours", "verify"),
+        ("peer", "frontmatter + chain"),
+    ):
         one = found[name]
         print(f"{label:24} {one['cpu_s']:8.2f} {one['cpu_s'] / least:8.2f}  {one['told']}")
-    print(f"peak memory of verify: {_apart('--measure', 'memory', '--keep', str(root))['bytes'] / 1e6:.1f} MB")
+    print(
+        f"peak memory of verify: {_apart('--measure', 'memory', '--keep', str(root))['bytes'] / 1e6:.1f} MB"
+    )
     if found["ours"]["cpu_s"] > TARGET * least:
-        print(f"MISSED: verify may take {TARGET:g} times read + sha256 (other work on the machine moves the ratio)")
+        print(
+            f"MISSED: verify may take {TARGET:g} times read + sha256 (other work on the machine moves the ratio)"
+        )
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
     python benchmarks/bench_history.py --no-peer         without trim_messages
 
 "Encoding" is tiktoken's own `encode_ordinary` with the published pattern, and trim_messages counts with it; ours counts with
-the expression of `helpers/tokens.py`. A request is measured on the host's records (`compact`; `first_glance` is the index that
+the expression of `helpers/text/tokens.py`. A request is measured on the host's records (`compact`; `first_glance` is the index that
 the first request of a chat makes of them) and on lines of our log (`log`; the index is made while they are read).
 
 All figures of a line are CPU seconds of one run on one machine, the best of several rounds; ratios are what counts. The chats are
@@ -33,20 +33,26 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 
-for _name, _path in (("usr", []), ("usr.plugins", []), ("usr.plugins.software_orchestrator", [str(ROOT)])):
+for _name, _path in (
+    ("usr", []),
+    ("usr.plugins", []),
+    ("usr.plugins.software_orchestrator", [str(ROOT)]),
+):
     if _name not in sys.modules:
         sys.modules[_name] = types.ModuleType(_name)
         sys.modules[_name].__path__ = _path
 
-from usr.plugins.software_orchestrator.helpers import tokens  # noqa: E402
-from usr.plugins.software_orchestrator.helpers.compaction import CountCache, compact  # noqa: E402
-from usr.plugins.software_orchestrator.helpers.transcript import Transcript  # noqa: E402
-from usr.plugins.software_orchestrator.helpers.transcript_log import Source, line_of, open_log  # noqa: E402
+from usr.plugins.software_orchestrator.helpers.history.compaction import CountCache, compact
+from usr.plugins.software_orchestrator.helpers.history.log import Source, line_of, open_log
+from usr.plugins.software_orchestrator.helpers.history.transcript import Transcript
+from usr.plugins.software_orchestrator.helpers.text import tokens
 
 CAP = 50_000
 SEED = 20260605
 GOAL = "GOAL: make the order import idempotent and keep the public API as it is."
-DECISIONS = tuple(f"We decided: rule {at}, the import key number {at} must never change." for at in range(8))
+DECISIONS = tuple(
+    f"We decided: rule {at}, the import key number {at} must never change." for at in range(8)
+)
 DECLINE = "Don't ask me again about the billing service."
 NEWEST = "The newest turn: now run the eight writers."
 # messages -> bytes of one on average: 0.6, 4 and 45 MB
@@ -58,7 +64,10 @@ WORDS = {
     "fr": "vérifie la file d'attente avant de modifier le schéma de la table parce que la commande est enregistrée deux fois",
     "ru": "заказ сохраняется дважды после повтора проверь очередь рабочего процесса перед изменением схемы таблицы",
 }
-UNSPACED = {"zh": "订单服务在超时之后重试会存储两次，请检查队列，再修改表结构。", "th": "กรุณาตรวจสอบตะกร้าสินค้าก่อนแก้ไขฐานข้อมูล "}
+UNSPACED = {
+    "zh": "订单服务在超时之后重试会存储两次，请检查队列，再修改表结构。",
+    "th": "กรุณาตรวจสอบตะกร้าสินค้าก่อนแก้ไขฐานข้อมูล ",
+}
 
 
 # --- a seeded chat ---------------------------------------------------------------------------------------------------
@@ -69,7 +78,9 @@ def prose(dice: random.Random, words: int) -> str:
     if language in WORDS:
         return " ".join(dice.choices(WORDS[language].split(), k=words))
     sample = UNSPACED[language]
-    return "".join(sample[at : at + 12] for at in (dice.randrange(len(sample)) for _ in range(words // 3 + 1)))
+    return "".join(
+        sample[at : at + 12] for at in (dice.randrange(len(sample)) for _ in range(words // 3 + 1))
+    )
 
 
 def output(dice: random.Random, size: int) -> str:
@@ -100,17 +111,32 @@ def person(text: str) -> dict[str, Any]:
 def chat(count: int, average: int) -> list[dict[str, Any]]:
     """`count` messages of about `average` bytes, in rounds of six: the person, two calls with results, an answer."""
     dice = random.Random(SEED + count)
-    planted = {count * (at + 1) // 12 // 6 * 6 + 6: text for at, text in enumerate((*DECISIONS, DECLINE))}
+    planted = {
+        count * (at + 1) // 12 // 6 * 6 + 6: text for at, text in enumerate((*DECISIONS, DECLINE))
+    }
     records: list[dict[str, Any]] = [person(GOAL)]
     for at in range(1, count - 1):
         step = at % 6
         if step == 0:
             records.append(person(planted.get(at) or prose(dice, dice.randint(5, 25))))
         elif step in (1, 3):
-            records.append(agent(prose(dice, 15), "code_execution_tool", runtime="python", code=output(dice, average // 3)))
+            records.append(
+                agent(
+                    prose(dice, 15),
+                    "code_execution_tool",
+                    runtime="python",
+                    code=output(dice, average // 3),
+                )
+            )
         elif step in (2, 4):
             result = output(dice, int(average * dice.uniform(0.5, 2.6)))
-            records.append({"id": "", "ai": False, "content": {"tool_name": "code_execution_tool", "tool_result": result}})
+            records.append(
+                {
+                    "id": "",
+                    "ai": False,
+                    "content": {"tool_name": "code_execution_tool", "tool_result": result},
+                }
+            )
         else:
             records.append(agent(prose(dice, 12), "response", text=prose(dice, average // 12)))
     return [*records, person(NEWEST)]
@@ -118,7 +144,11 @@ def chat(count: int, average: int) -> list[dict[str, Any]]:
 
 def text_of(record: dict[str, Any]) -> str:
     content = record["content"]
-    return content if isinstance(content, str) else content.get("tool_result") or content["user_message"]
+    return (
+        content
+        if isinstance(content, str)
+        else content.get("tool_result") or content["user_message"]
+    )
 
 
 # --- measuring -------------------------------------------------------------------------------------------------------
@@ -184,15 +214,24 @@ def measure(count: int, average: int, peer: bool) -> dict[str, Any]:
         "tokens": result.tokens,
         "tokens_recounted": encode(result.text),
         "kept": kept(result.text),
-        "ms": {"encode_result_once": ms(once), "look_at_lengths": ms(looking), "compact": ms(ours), "first_glance": ms(glance)},
+        "ms": {
+            "encode_result_once": ms(once),
+            "look_at_lengths": ms(looking),
+            "compact": ms(ours),
+            "first_glance": ms(glance),
+        },
         "ms_encode_everything": ms(whole),
         "ms_second_request": ms(again),
         "second_request_counted_again": cache.counted - counted,
         "memory_mb_beside_input": memory(records),
         "ratio_to_encoding_once_and_looking": aim(ours / (once + looking), 1.3),
         "ratio_with_first_glance": aim((ours + glance) / (once + looking), 1.3),
-        "part_of_encoding_everything": aim(ours / whole, 0.01) if count >= 100_000 else round(ours / whole, 4),
-        "part_with_first_glance": aim((ours + glance) / whole, 0.01) if count >= 100_000 else round((ours + glance) / whole, 4),
+        "part_of_encoding_everything": aim(ours / whole, 0.01)
+        if count >= 100_000
+        else round(ours / whole, 4),
+        "part_with_first_glance": aim((ours + glance) / whole, 0.01)
+        if count >= 100_000
+        else round((ours + glance) / whole, 4),
         "log": from_log(records, once + looking, whole),
     }
     if peer and count <= 10_000:
@@ -205,19 +244,26 @@ def from_log(records: list[dict[str, Any]], floor: float, whole: float) -> dict[
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "log.jsonl")
         with path.open("wb") as file:
-            file.writelines(line_of(record, Source(), "2026-06-05T08:00:00.000000Z", str) for record in records)
+            file.writelines(
+                line_of(record, Source(), "2026-06-05T08:00:00.000000Z", str) for record in records
+            )
         lines, reading = cpu(lambda: lines_of(path), 5), cpu(lambda: open_log(path), 5)
         transcript = open_log(path)
     assert transcript is not None
     result = compact(transcript, limit_tokens=CAP, counter=fresh())
-    ours, index = cpu(lambda: compact(transcript, limit_tokens=CAP, counter=fresh())), max(0.0, reading - lines)
+    ours, index = (
+        cpu(lambda: compact(transcript, limit_tokens=CAP, counter=fresh())),
+        max(0.0, reading - lines),
+    )
     return {
         "tokens": result.tokens,
         "kept": kept(result.text),
         "ms": {"read_lines": ms(lines), "read_with_index": ms(reading), "compact": ms(ours)},
         "ratio": aim(ours / floor, 1.3),
         "ratio_with_index": aim((ours + index) / floor, 1.3),
-        "part_with_index": aim((ours + index) / whole, 0.01) if len(records) >= 100_000 else round((ours + index) / whole, 4),
+        "part_with_index": aim((ours + index) / whole, 0.01)
+        if len(records) >= 100_000
+        else round((ours + index) / whole, 4),
     }
 
 
@@ -248,7 +294,9 @@ def trimmed(records: list[dict[str, Any]], ours: float, at_least: int) -> dict[s
     """langchain-core's trim_messages with the same vocabulary, its usual strategy: the last messages that fit."""
     from langchain_core.messages import AIMessage, HumanMessage, trim_messages
 
-    messages = [(AIMessage if record["ai"] else HumanMessage)(text_of(record)) for record in records]
+    messages = [
+        (AIMessage if record["ai"] else HumanMessage)(text_of(record)) for record in records
+    ]
 
     def count(some: list[Any]) -> int:
         return sum(encode(message.content) for message in some)
@@ -264,7 +312,11 @@ def trimmed(records: list[dict[str, Any]], ours: float, at_least: int) -> dict[s
         "ms": ms(theirs),
         "tokens": count(found),
         "kept": kept("\n".join(message.content for message in found)),
-        "times_ours": {"value": round(theirs / ours, 1), "at_least": at_least, "met": theirs / ours >= at_least},
+        "times_ours": {
+            "value": round(theirs / ours, 1),
+            "at_least": at_least,
+            "met": theirs / ours >= at_least,
+        },
     }
 
 
@@ -273,10 +325,19 @@ def nine_lines() -> dict[str, Any]:
     clean = chat(1_000, SIZES[1_000])
     dice = random.Random(SEED)
     letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/"
-    lines = ["x" * 10**6, "^" * 10**6, "数" * 10**6, *("".join(dice.choices(letters, k=10**6)) for _ in range(6))]
+    lines = [
+        "x" * 10**6,
+        "^" * 10**6,
+        "数" * 10**6,
+        *("".join(dice.choices(letters, k=10**6)) for _ in range(6)),
+    ]
     dirty = list(clean)
     for at, line in enumerate(lines):
-        dirty[at * 110 + 8] = {"id": "", "ai": False, "content": {"tool_name": "code_execution_tool", "tool_result": line}}
+        dirty[at * 110 + 8] = {
+            "id": "",
+            "ai": False,
+            "content": {"tool_name": "code_execution_tool", "tool_result": line},
+        }
     with_, without = Transcript(dirty), Transcript(clean)
     for each in (with_, without):
         each.at_a_glance  # noqa: B018
@@ -298,8 +359,12 @@ def sound(row: dict[str, Any]) -> bool:
 
 
 def main() -> int:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), metavar="N", help="messages")
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument(
+        "--sizes", type=int, nargs="+", default=list(SIZES), metavar="N", help="messages"
+    )
     options.add_argument("--no-peer", action="store_true", help="without langchain-core")
     chosen = options.parse_args()
     rows = [measure(count, SIZES.get(count, 450), not chosen.no_peer) for count in chosen.sizes]

@@ -20,14 +20,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-import execute  # noqa: E402
+import execute
 
 execute.make_importable()
 sys.path.remove(str(ROOT))
 
-from usr.plugins.software_orchestrator.helpers import handover_protocol, packaging, resources, tokens  # noqa: E402
-from usr.plugins.software_orchestrator.helpers.config import settings  # noqa: E402
-from usr.plugins.software_orchestrator.helpers.ports import Caller, Ports, local_ports  # noqa: E402
+from usr.plugins.software_orchestrator.helpers.flow import package, prepare
+from usr.plugins.software_orchestrator.helpers.records import resources
+from usr.plugins.software_orchestrator.helpers.text import tokens
+from usr.plugins.software_orchestrator.helpers.values.call import Caller, Ports, local_ports
+from usr.plugins.software_orchestrator.helpers.values.settings import settings
 
 TURNS, SEED, RUNS, MOST = 2_000, 20260605, 60, 1.5
 WORDS = re.findall(
@@ -35,13 +37,20 @@ WORDS = re.findall(
     "the client wants a quote form with three fields and one button that sends it to the office by mail; the address "
     "stays in the footer, prices are not shown, and a visitor on a phone must be able to fill it in within a minute",
 )
-CASES = (("the newest 5 turns", 5, 3_000), ("the newest 20 turns", 20, 3_000), ("1,000 turns, all of them", 1_000, 200_000))
+CASES = (
+    ("the newest 5 turns", 5, 3_000),
+    ("the newest 20 turns", 20, 3_000),
+    ("1,000 turns, all of them", 1_000, 200_000),
+)
 FITTED = ("1,000 turns, fitted", 1_000, 3_000)
 
 
 def chat() -> list[str]:
     dice = random.Random(SEED)
-    return [f"{'assistant' if n % 2 else 'user'}: {' '.join(dice.choices(WORDS, k=90 if n % 2 else 30))}." for n in range(TURNS)]
+    return [
+        f"{'assistant' if n % 2 else 'user'}: {' '.join(dice.choices(WORDS, k=90 if n % 2 else 30))}."
+        for n in range(TURNS)
+    ]
 
 
 def arguments(root: Path, count: int, limit: int) -> dict[str, object]:
@@ -82,17 +91,19 @@ def measure(name: str, count: int, limit: int, ports: Ports, of_asked: bool = Fa
     encode = tokens.encoder()
     with tempfile.TemporaryDirectory() as folder:
         caller, given = Caller(), arguments(Path(folder), count, limit)
-        plan = handover_protocol.preview(given, caller, chosen, ports).plan
-        where = handover_protocol.HandoverFolder.open(folder)
+        plan = prepare.preview(given, caller, chosen, ports).plan
+        where = prepare.HandoverFolder.open(folder)
         whole = plan.package.text
         if of_asked:
             given_whole = {**given, "overflow": "whole"}
-            whole = handover_protocol.preview(given_whole, caller, chosen, ports).plan.package.text
+            whole = prepare.preview(given_whole, caller, chosen, ports).plan.package.text
         once = cpu_ms(lambda: encode(whole))
         given_to = (plan.request, plan.specialist, plan.built, where, ports)
-        made = cpu_ms(lambda: packaging.packaged(*given_to, artifact_status={}))
-        call = cpu_ms(lambda: handover_protocol.preview(given, caller, chosen, ports))
-    print(f"{name:28} {plan.package.tokens:>8,} {once:>9.2f} {made:>9.2f} {made / once:>7.2f} {call:>9.2f}")
+        made = cpu_ms(lambda: package.packaged(*given_to, artifact_status={}))
+        call = cpu_ms(lambda: prepare.preview(given, caller, chosen, ports))
+    print(
+        f"{name:28} {plan.package.tokens:>8,} {once:>9.2f} {made:>9.2f} {made / once:>7.2f} {call:>9.2f}"
+    )
     return made / once
 
 
@@ -101,7 +112,9 @@ def main() -> int:
         print("tiktoken or its vocabulary is not installed", file=sys.stderr)
         return 1
     ports = local_ports()
-    print(f"{'from a chat of 2,000 turns':28} {'tokens':>8} {'encode ms':>9} {'package':>9} {'times':>7} {'call ms':>9}")
+    print(
+        f"{'from a chat of 2,000 turns':28} {'tokens':>8} {'encode ms':>9} {'package':>9} {'times':>7} {'call ms':>9}"
+    )
     ratios = [measure(*case, ports) for case in CASES]
     measure(*FITTED, ports, of_asked=True)
     return 0 if max(ratios) <= MOST else 1

@@ -1,8 +1,10 @@
 from helpers.files import VariablesPlugin
 
-from usr.plugins.software_orchestrator.helpers import host_tools
+from usr.plugins.software_orchestrator.helpers.host import tools
 
 
 class RosterLines(VariablesPlugin):
-    def get_variables(self, file: str, backup_dirs: list[str] | None = None, **kwargs) -> dict[str, str]:
-        return {"specialists": host_tools.roster_lines(kwargs["_agent"])}
+    def get_variables(
+        self, file: str, backup_dirs: list[str] | None = None, **kwargs
+    ) -> dict[str, str]:
+        return {"specialists": tools.roster_lines(kwargs["_agent"])}

@@ -1,10 +1,10 @@
 from helpers.tool import Response, Tool
 
-from usr.plugins.software_orchestrator.helpers import host_tools
+from usr.plugins.software_orchestrator.helpers.host import tools
 
 
 class HandoverReply(Tool):
     """A specialist's verdict on its handover; see prompts/fw.software_orchestrator.tool_handover_reply.md."""
 
     async def execute(self, **kwargs) -> Response:
-        return await host_tools.reply(self.agent, kwargs)
+        return await tools.reply(self.agent, kwargs)

@@ -36,7 +36,9 @@ class Browser:
 
     def run(self, script: str, *args: Any) -> Any:
         """The value of a JavaScript expression or of `return ...` statements."""
-        return self.driver.execute_script(script if "return" in script else f"return ({script})", *args)
+        return self.driver.execute_script(
+            script if "return" in script else f"return ({script})", *args
+        )
 
     def wait(self, script: str) -> Any:
         """Until the expression is true; returns it. AssertionError with what the page shows otherwise."""
@@ -50,7 +52,9 @@ class Browser:
             return WebDriverWait(self.driver, WAIT_S, poll_frequency=0.05).until(lambda _: holds())
         except TimeoutException:
             seen = self.run("document.body.innerText.slice(0, 2000)")
-            raise AssertionError(f"never became true: {what}\nconsole: {self.console()}\npage:\n{seen}") from None
+            raise AssertionError(
+                f"never became true: {what}\nconsole: {self.console()}\npage:\n{seen}"
+            ) from None
 
     def click(self, words: str, within: str = "body") -> None:
         """Click the first visible button whose text begins with the words."""
@@ -84,14 +88,28 @@ class Browser:
 
     def text(self, selector: str) -> str:
         """The text as shown of the first element, "" when there is none."""
-        return str(self.run("(e => e?.innerText ?? e?.textContent ?? '')(document.querySelector(arguments[0]))", selector))
+        return str(
+            self.run(
+                "(e => e?.innerText ?? e?.textContent ?? '')(document.querySelector(arguments[0]))",
+                selector,
+            )
+        )
 
     def texts(self, selector: str) -> list[str]:
-        return list(self.run("[...document.querySelectorAll(arguments[0])].map(e => e.textContent.trim())", selector))
+        return list(
+            self.run(
+                "[...document.querySelectorAll(arguments[0])].map(e => e.textContent.trim())",
+                selector,
+            )
+        )
 
     def console(self) -> list[str]:
         """What the page logged as an error since the last time."""
-        return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
+        return [
+            entry["message"]
+            for entry in self.driver.get_log("browser")
+            if entry["level"] == "SEVERE"
+        ]
 
     def fetched(self) -> list[str]:
         """Addresses of everything the page loaded."""

@@ -19,7 +19,9 @@ def browser() -> Iterator[Browser]:
     """One Chromium for all tests of a worker."""
     lacking = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
     if lacking:
-        pytest.skip(f"not installed: {', '.join(lacking)} (Debian: apt-get install chromium chromium-driver)")
+        pytest.skip(
+            f"not installed: {', '.join(lacking)} (Debian: apt-get install chromium chromium-driver)"
+        )
     pytest.importorskip("selenium", reason="selenium is not installed: make setup")
     with chromium(PICTURES) as driver:
         yield driver

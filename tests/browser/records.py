@@ -6,15 +6,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from usr.plugins.software_orchestrator.helpers import delivery, handover_protocol, reply_protocol
-from usr.plugins.software_orchestrator.helpers.chain_book import about
-from usr.plugins.software_orchestrator.helpers.config import Settings, settings
-from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket, Identity
-from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
-from usr.plugins.software_orchestrator.helpers.ports import ORCHESTRATOR, Caller, Ports
-from usr.plugins.software_orchestrator.helpers.resources import default_settings
-from usr.plugins.software_orchestrator.helpers.state_store import Ledger
-from usr.plugins.software_orchestrator.helpers.tokens import counter
+from usr.plugins.software_orchestrator.helpers.flow import deliver, prepare, receive
+from usr.plugins.software_orchestrator.helpers.records.book import about
+from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger
+from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
+from usr.plugins.software_orchestrator.helpers.text.tokens import counter
+from usr.plugins.software_orchestrator.helpers.values.call import ORCHESTRATOR, Caller, Ports
+from usr.plugins.software_orchestrator.helpers.values.packet import HandoverPacket, Identity
+from usr.plugins.software_orchestrator.helpers.values.settings import Settings, settings
 
 KEY = hashlib.sha256(b"tests/browser").digest()
 START = datetime(2026, 6, 5, 9, 12, 4, tzinfo=UTC)
@@ -54,16 +54,26 @@ class Chat:
 
     def caller(self, sender: str = ORCHESTRATOR) -> Caller:
         inside = self.inside[-1] if self.inside else ""
-        return Caller(chat_id=self.chat_id, sender=sender, inside=inside, project_root=str(self.root))
+        return Caller(
+            chat_id=self.chat_id, sender=sender, inside=inside, project_root=str(self.root)
+        )
 
-    def hand(self, receiver: str, topic: str, *, sender: str = ORCHESTRATOR, start: bool = True, **args: Any) -> str:
+    def hand(
+        self,
+        receiver: str,
+        topic: str,
+        *,
+        sender: str = ORCHESTRATOR,
+        start: bool = True,
+        **args: Any,
+    ) -> str:
         """Hand over and, with `start`, deliver and accept."""
         asked = {"specialist_profile": receiver, "topic": topic, **args}
-        prepared = handover_protocol.prepare(asked, self.caller(sender), SETTINGS, self.ports)
+        prepared = prepare.prepare(asked, self.caller(sender), SETTINGS, self.ports)
         made = prepared.packet.identity.handover_id
         if start:
             self.clock.wait(seconds=2)
-            delivery.deliver(made, self.caller(sender), SETTINGS, self.ports, way="start")
+            deliver.deliver(made, self.caller(sender), SETTINGS, self.ports, way="start")
             self.inside.append(made)
             self.clock.wait(seconds=41)
             self.reply(verdict="accept")
@@ -71,14 +81,14 @@ class Chat:
 
     def reply(self, **args: Any) -> None:
         made = self.inside[-1]
-        reply_protocol.reply(args, replace(self.caller(), inside=made), SETTINGS, self.ports)
+        receive.reply(args, replace(self.caller(), inside=made), SETTINGS, self.ports)
         if args["verdict"] != "accept":
             self.inside.pop()
 
     def read_history(self, reason: str) -> None:
         made = self.inside[-1]
         caller = replace(self.caller(), inside=made)
-        reply_protocol.note_history(made, reason, "last 20 turns", 8431, caller, SETTINGS, self.ports)
+        receive.note_history(made, reason, "last 20 turns", 8431, caller, SETTINGS, self.ports)
 
 
 SETTINGS: Settings = settings(default_settings())
@@ -115,7 +125,13 @@ def landing_page(root: Path) -> None:
         observations="The person is in a hurry.",
         user_state="content",
         next="Design the hero.",
-        decisions=[{"text": "One call to action: Buy now", "rationale": "Two confused testers", "evidence": ["hero.html"]}],
+        decisions=[
+            {
+                "text": "One call to action: Buy now",
+                "rationale": "Two confused testers",
+                "evidence": ["hero.html"],
+            }
+        ],
         open_questions=[{"text": "Which photo?", "field": "photo"}],
     )
     chat.clock.wait(minutes=3)
@@ -126,13 +142,22 @@ def landing_page(root: Path) -> None:
         artifacts=["hero.html"],
         rejected_paths=[{"what": "Carousel", "why": "Slow, and nobody clicks the second slide"}],
         next_action="Design the hero in hero.html",
-        recent_turns=[{"role": "user", "content": f"Make it bold, like the poster of shop {n}."} for n in range(12)],
+        recent_turns=[
+            {"role": "user", "content": f"Make it bold, like the poster of shop {n}."}
+            for n in range(12)
+        ],
         include_recent_turns=12,
         max_context_tokens=340,
     )
     chat.clock.wait(minutes=4)
     chat.read_history("which poster is meant")
-    chat.hand("codebase_explorer", TOPIC, sender="frontend_designer", summary="Find the colours.", next_action="List the files")
+    chat.hand(
+        "codebase_explorer",
+        TOPIC,
+        sender="frontend_designer",
+        summary="Find the colours.",
+        next_action="List the files",
+    )
     chat.clock.wait(minutes=6)
     chat.reply(
         verdict="done",
@@ -152,7 +177,12 @@ def landing_page(root: Path) -> None:
         decisions=["Brand red only for the button"],
     )
     chat.clock.wait(minutes=1)
-    chat.hand("quality_reviewer", TOPIC, summary="Review the hero against the criteria.", next_action="Review hero.html")
+    chat.hand(
+        "quality_reviewer",
+        TOPIC,
+        summary="Review the hero against the criteria.",
+        next_action="Review hero.html",
+    )
     chat.clock.wait(minutes=17)
     chat.reply(
         verdict="reject",
@@ -166,23 +196,50 @@ def landing_page(root: Path) -> None:
 
 def open_one(root: Path) -> None:
     chat = Chat(root, "chatB2", Clock(START + timedelta(hours=5)))
-    chat.hand("implementation_engineer", "Orders API bug", goal="Orders above 99 items fail", summary="Fix the 99 items limit.")
+    chat.hand(
+        "implementation_engineer",
+        "Orders API bug",
+        goal="Orders above 99 items fail",
+        summary="Fix the 99 items limit.",
+    )
     chat.clock.wait(minutes=12)
-    chat.hand("test_debug_engineer", "Orders API bug", sender="implementation_engineer", summary="Reproduce it first.")
+    chat.hand(
+        "test_debug_engineer",
+        "Orders API bug",
+        sender="implementation_engineer",
+        summary="Reproduce it first.",
+    )
 
 
 def escalated(root: Path) -> None:
     chat = Chat(root, "chatC3", Clock(START + timedelta(hours=1)))
-    chat.hand("security_data_engineer", "Customer data export", summary="Export all customers for the new shop.")
+    chat.hand(
+        "security_data_engineer",
+        "Customer data export",
+        summary="Export all customers for the new shop.",
+    )
     chat.clock.wait(minutes=5)
-    chat.reply(verdict="escalate", reason="The export holds payment data; a person must allow it", next="Ask the owner.")
+    chat.reply(
+        verdict="escalate",
+        reason="The export holds payment data; a person must allow it",
+        next="Ask the owner.",
+    )
 
 
 def clarified(root: Path) -> None:
     chat = Chat(root, "chatD4", Clock(START + timedelta(hours=2)))
-    chat.hand("solution_architect", "Übersetzung · перевод i18n", summary="Plan the translations.", state={"languages": "de, ja"})
+    chat.hand(
+        "solution_architect",
+        "Übersetzung · перевод i18n",
+        summary="Plan the translations.",
+        state={"languages": "de, ja"},
+    )
     chat.clock.wait(minutes=2)
-    chat.reply(verdict="clarify", missing=["languages", "who translates"], next="Answer, then hand over again.")
+    chat.reply(
+        verdict="clarify",
+        missing=["languages", "who translates"],
+        next="Answer, then hand over again.",
+    )
 
 
 def waiting(root: Path) -> None:
@@ -214,7 +271,14 @@ def hostile(root: Path) -> None:
         recent_turns=[{"role": "user", "content": HOSTILE}],
     )
     chat.read_history(HOSTILE)
-    chat.reply(verdict="escalate", reason=HOSTILE, what_happened=HOSTILE, observations=HOSTILE, user_state=HOSTILE, next=HOSTILE)
+    chat.reply(
+        verdict="escalate",
+        reason=HOSTILE,
+        what_happened=HOSTILE,
+        observations=HOSTILE,
+        user_state=HOSTILE,
+        next=HOSTILE,
+    )
 
 
 def many(root: Path, count: int) -> None:
@@ -236,6 +300,13 @@ def many(root: Path, count: int) -> None:
         counted = {"estimated": 812, "delivered": 812, "limit": 3000, "turns": 0, "omitted": []}
         drafts = [about(packet, "prepared", packet=packet.to_json(), fingerprint="", **counted)]
         if number % 7:
-            drafts += [about(packet, "delivered", tokens=812), about(packet, "accepted", implicit=True)]
-            drafts += [about(packet, "done", note={"what_happened": "Done."}, outcome="completed")] if number % 5 else []
+            drafts += [
+                about(packet, "delivered", tokens=812),
+                about(packet, "accepted", implicit=True),
+            ]
+            drafts += (
+                [about(packet, "done", note={"what_happened": "Done."}, outcome="completed")]
+                if number % 5
+                else []
+            )
         ledger.append(drafts)

@@ -9,16 +9,22 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from usr.plugins.software_orchestrator.helpers import audit_requests, settings_form
-from usr.plugins.software_orchestrator.helpers.audit_requests import Project, Records
-from usr.plugins.software_orchestrator.helpers.config import Settings, settings
-from usr.plugins.software_orchestrator.helpers.errors import HandoverError
-from usr.plugins.software_orchestrator.helpers.resources import default_settings
-from usr.plugins.software_orchestrator.helpers.settings_form import Layer
+from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
+from usr.plugins.software_orchestrator.helpers.values.errors import HandoverError
+from usr.plugins.software_orchestrator.helpers.values.settings import Settings, settings
+from usr.plugins.software_orchestrator.helpers.views import page, settings_form
+from usr.plugins.software_orchestrator.helpers.views.page import Project, Records
+from usr.plugins.software_orchestrator.helpers.views.settings_form import Layer
 
 PLUGIN = Path(__file__).resolve().parents[2]
 STAND_IN = Path(__file__).with_name("stand_in")
-TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".png": "image/png", ".svg": "image/svg+xml"}
+TYPES = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+}
 FILES = {
     "/": "page.html",
     "/stand_in.js": "stand_in.js",
@@ -40,14 +46,18 @@ class Site:
 
     def layers(self, project: str, profile: str) -> list[Layer]:
         scopes = dict.fromkeys([("", ""), ("", profile), (project, ""), (project, profile)])
-        return [Layer(*scope, f"config of {scope}", self.saved[scope]) for scope in scopes if scope in self.saved]
+        return [
+            Layer(*scope, f"config of {scope}", self.saved[scope])
+            for scope in scopes
+            if scope in self.saved
+        ]
 
     def answer(self, handler: str, asked: Mapping[str, Any]) -> dict[str, Any]:
         """What the handler of that name answers. Raises HandoverError; KeyError for a name that is none."""
         return {"audit": self.audit, "settings": self.settings, "": self.host}[handler](asked)
 
     def audit(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        return audit_requests.answer(asked, self.records)
+        return page.answer(asked, self.records)
 
     def settings(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         if asked["action"] == "check":
@@ -62,7 +72,10 @@ class Site:
             self.saved[scope] = settings_form.checked(asked["settings"])
             return {"ok": True}
         if asked["action"] == "get_default_config":
-            return {"ok": True, "data": {**default_settings(), "roster": settings_form.shipped_roster()}}
+            return {
+                "ok": True,
+                "data": {**default_settings(), "roster": settings_form.shipped_roster()},
+            }
         strongest = self.layers(*scope)[-1:]
         return {
             "ok": True,
@@ -76,7 +89,13 @@ class Site:
 @contextmanager
 def serving(projects: Mapping[str, Path], key: bytes) -> Iterator[Site]:
     """The site on a free port, for as long as the block runs."""
-    site = Site(Records(tuple(Project(name, name.title(), root) for name, root in projects.items()), key, _settings_of))
+    site = Site(
+        Records(
+            tuple(Project(name, name.title(), root) for name, root in projects.items()),
+            key,
+            _settings_of,
+        )
+    )
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(site))
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -104,7 +123,9 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
                 site.missing.append(self.path)
                 self._send(404, "text/plain", b"not found")
             else:
-                self._send(200, TYPES.get(path.suffix, "application/octet-stream"), path.read_bytes())
+                self._send(
+                    200, TYPES.get(path.suffix, "application/octet-stream"), path.read_bytes()
+                )
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -115,7 +136,10 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
             try:
                 status, answer = 200, site.answer(handler, json.loads(body))
             except HandoverError as error:
-                status, answer = 400, {"ok": False, "error": error.message, "hint": error.hint, "code": error.code}
+                status, answer = (
+                    400,
+                    {"ok": False, "error": error.message, "hint": error.hint, "code": error.code},
+                )
             self._send(status, "application/json", json.dumps(answer).encode())
 
         def _send(self, status: int, kind: str, body: bytes) -> None:

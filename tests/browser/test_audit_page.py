@@ -29,14 +29,24 @@ def clean(browser: Browser, site: Site):
     yield
     assert browser.console() == []
     assert site.missing == []
-    assert [address for address in browser.fetched() if not address.startswith(("http://127.0.0.1:", "blob:", "data:"))] == []
+    assert [
+        address
+        for address in browser.fetched()
+        if not address.startswith(("http://127.0.0.1:", "blob:", "data:"))
+    ] == []
     assert browser.run("window.pwned === undefined")
 
 
 def test_the_list_shows_every_chain_newest_first_with_its_state_in_words(browser, site):
     open_page(browser, site)
     topics = browser.texts(".so-topic")
-    assert topics[1:] == ["Release 2.4", "Orders API bug", records.TOPIC, "Übersetzung · перевод i18n", "Customer data export"]
+    assert topics[1:] == [
+        "Release 2.4",
+        "Orders API bug",
+        records.TOPIC,
+        "Übersetzung · перевод i18n",
+        "Customer data export",
+    ]
     assert browser.texts(".so-row-top .so-pill")[1:3] == ["○ prepared", "● open"]
     assert browser.text(".so-count") == "6 chains"
     browser.picture("list-dark")
@@ -60,10 +70,21 @@ def test_search_and_filters_narrow_the_list(browser, site):
 
 def test_a_chain_is_a_picture_of_lanes_arrows_and_verdicts(browser, site):
     open_chain(browser, site, records.TOPIC)
-    lanes = ["a0 software orchestrator", "requirements analyst", "frontend designer", "codebase explorer", "quality reviewer"]
+    lanes = [
+        "a0 software orchestrator",
+        "requirements analyst",
+        "frontend designer",
+        "codebase explorer",
+        "quality reviewer",
+    ]
     assert browser.texts(".so-lanes span") == lanes
     assert browser.run(ARROWS) == 8
-    assert browser.texts(".so-arrow.so-return > text") == ["✓ done", "✓ done", "✓ done", "✕ rejected"]
+    assert browser.texts(".so-arrow.so-return > text") == [
+        "✓ done",
+        "✓ done",
+        "✓ done",
+        "✕ rejected",
+    ]
     assert "which poster is meant" in browser.text(".so-mark text")
     browser.picture("chain-dark")
 
@@ -87,7 +108,9 @@ def test_an_open_handover_is_seen_at_a_glance(browser, site):
 
 def test_a_click_on_an_arrow_shows_that_packet(browser, site):
     open_chain(browser, site, records.TOPIC)
-    browser.run("document.querySelectorAll('.so-arrow')[2].dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+    browser.run(
+        "document.querySelectorAll('.so-arrow')[2].dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+    )
     browser.wait("document.querySelector('.so-packet h4').innerText.includes('Hop 2')")
     browser.wait("document.querySelector('#so-part').innerText.includes('Carousel')")
     cells = browser.texts("#so-part td")
@@ -120,7 +143,9 @@ def test_the_briefing_stands_there_as_text_with_its_entry_marked(browser, site):
     browser.click("Briefing")
     browser.wait("document.querySelector('#so-entry')?.textContent.length > 100")
     assert "· done ·" in browser.text("#so-entry").splitlines()[0]
-    assert browser.run("document.querySelector('.so-briefing').textContent").startswith("## 2026-06-05")
+    assert browser.run("document.querySelector('.so-briefing').textContent").startswith(
+        "## 2026-06-05"
+    )
     browser.picture("briefing-dark")
 
 
@@ -152,8 +177,12 @@ def test_the_metrics_are_charts_with_their_n(browser, site):
     figure = browser.text("[data-measure=repeat_questions]")
     assert "50 %" in figure
     assert "1 of 2" in figure
-    bar = browser.run("document.querySelector('[data-measure=repeat_questions] svg g rect').getBoundingClientRect().width")
-    whole = browser.run("document.querySelector('[data-measure=repeat_questions] svg .so-whole').getBoundingClientRect().width")
+    bar = browser.run(
+        "document.querySelector('[data-measure=repeat_questions] svg g rect').getBoundingClientRect().width"
+    )
+    whole = browser.run(
+        "document.querySelector('[data-measure=repeat_questions] svg .so-whole').getBoundingClientRect().width"
+    )
     assert bar == pytest.approx(whole / 2, rel=0.02)
 
 
@@ -207,8 +236,15 @@ def test_at_400_pixels_list_and_chain_stand_one_after_the_other(browser, site, l
     browser.click(records.TOPIC, ".so-rows")
     browser.wait(f"{ARROWS} === 8 && {SHOWN}")
     assert not browser.run("document.querySelector('.so-list').offsetParent")
-    wide = "e => !e.closest('.so-picture-box, .so-briefing') && e.getBoundingClientRect().right > 401"
-    assert browser.run(f"[...document.querySelectorAll('.so-page *')].filter({wide}).map(e => e.className)") == []
+    wide = (
+        "e => !e.closest('.so-picture-box, .so-briefing') && e.getBoundingClientRect().right > 401"
+    )
+    assert (
+        browser.run(
+            f"[...document.querySelectorAll('.so-page *')].filter({wide}).map(e => e.className)"
+        )
+        == []
+    )
     browser.picture(f"narrow-chain-{'light' if light else 'dark'}")
     browser.click("← Chains")
     browser.wait("document.querySelector('.so-list').offsetParent !== null")
@@ -243,7 +279,12 @@ def test_hostile_text_is_text_everywhere(browser, site):
     for part in ("What travelled", "Came back", "Events", "Briefing", "Packet"):
         browser.click(part, ".so-packet")
         browser.wait("document.querySelector('#so-part').innerText.length > 40")
-        assert browser.run("document.querySelectorAll('.so-page :is(img, script, foreignObject, svg svg)').length") == 0
+        assert (
+            browser.run(
+                "document.querySelectorAll('.so-page :is(img, script, foreignObject, svg svg)').length"
+            )
+            == 0
+        )
     assert "<script>window.pwned=1</script>" in browser.text("#so-part")
     assert "{{7*7}}" in browser.text("#so-part")
 
@@ -256,14 +297,18 @@ def test_a_direction_mark_is_shown_and_turns_nothing_around(browser, site):
 
 def test_what_goes_wrong_is_a_toast_in_which_text_stays_text(browser, site):
     open_page(browser, site)
-    browser.run(f"Alpine.store('softwareOrchestratorAudit').choose({{chain: {records.HOSTILE!r}, project: ''}})")
+    browser.run(
+        f"Alpine.store('softwareOrchestratorAudit').choose({{chain: {records.HOSTILE!r}, project: ''}})"
+    )
     browser.wait("toasts.length === 1")
     assert "The chain could not be read" in browser.run("toasts[0]")
     assert browser.run("document.querySelectorAll('#toasts img, #toasts script').length") == 0
     assert any("400" in line for line in browser.console())
 
 
-def test_a_thousand_chains_are_listed_within_a_second_and_all_of_them_searched(browser, tmp_path, monkeypatch):
+def test_a_thousand_chains_are_listed_within_a_second_and_all_of_them_searched(
+    browser, tmp_path, monkeypatch
+):
     monkeypatch.setattr("os.fsync", lambda _: None)
     records.many(tmp_path / "many", 1000)
     with serving({"many": tmp_path / "many"}, records.KEY) as site:

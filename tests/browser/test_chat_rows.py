@@ -45,7 +45,14 @@ PERSONA = "icon://construction 🖌️ Frontend Designer (A1): Using tool 'hando
 
 
 def args(tool: str = "handover_to_specialist", content: str = "", heading: str = PLAIN, **kvps):
-    return {"id": "1", "type": "tool", "agentno": 0, "heading": heading, "content": content, "kvps": {"_tool_name": tool, **kvps}}
+    return {
+        "id": "1",
+        "type": "tool",
+        "agentno": 0,
+        "heading": heading,
+        "content": content,
+        "kvps": {"_tool_name": tool, **kvps},
+    }
 
 
 def drawn(chat: Browser, row: dict) -> dict[str, str]:
@@ -71,7 +78,9 @@ def test_a_handover_row_tells_who_what_how_much_and_how_it_ended(chat):
 def test_a_row_with_the_warning_line_and_one_that_the_host_cut_still_tell_it(chat):
     text = json.dumps(ANSWER, indent=2, ensure_ascii=False)
     warned = drawn(chat, args(content=f"{text}\nWARNING: the package has 4,000 tokens {{}}"))
-    cut = drawn(chat, args(content=text.replace('"omitted"', "\n\n<< 900 Characters hidden >>\n\n")))
+    cut = drawn(
+        chat, args(content=text.replace('"omitted"', "\n\n<< 900 Characters hidden >>\n\n"))
+    )
     assert warned["Tokens"] == cut["Tokens"] == "1,234 delivered, limit 3,000"
     assert cut["Verdict"] == "done"
 
@@ -86,8 +95,20 @@ def test_a_row_while_the_specialist_works_and_one_that_was_refused(chat):
 
 
 def test_the_rows_of_the_specialist_tell_its_verdict_and_what_it_read(chat):
-    reply = drawn(chat, args("handover_reply", "", PERSONA, verdict="clarify", missing=["photo", "price"], reason="two gaps"))
-    history = drawn(chat, args("request_full_history", "…", PERSONA, reason="which poster", query="poster"))
+    reply = drawn(
+        chat,
+        args(
+            "handover_reply",
+            "",
+            PERSONA,
+            verdict="clarify",
+            missing=["photo", "price"],
+            reason="two gaps",
+        ),
+    )
+    history = drawn(
+        chat, args("request_full_history", "…", PERSONA, reason="which poster", query="poster")
+    )
     assert reply["title"] == "🖌️ Frontend Designer (A1): hands back: clarify"
     assert reply["Asked for"] == "photo, price"
     assert history["Reads"] == "search: poster"
@@ -114,18 +135,25 @@ def test_hostile_text_in_a_row_is_text(chat):
     answer = json.loads(json.dumps(ANSWER).replace(TOPIC, "T"))
     answer["package"] |= {"topic": HOSTILE, "specialist": HOSTILE, "marker": HOSTILE}
     answer["reply"]["what_happened"] = "img://etc/passwd"
-    row = args(content=json.dumps(answer, indent=2), heading=f"{HOSTILE} (A1): Using tool", topic=HOSTILE)
+    row = args(
+        content=json.dumps(answer, indent=2), heading=f"{HOSTILE} (A1): Using tool", topic=HOSTILE
+    )
     lines = drawn(chat, row)
     assert HOSTILE in lines["Topic"]
     assert not lines["What happened"].startswith("img://")
     chat.run("return row(arguments[0]).then(r => after([r])).then(() => true)", row)
-    assert chat.run("document.querySelectorAll('#place img, #place script, #place svg').length") == 0
+    assert (
+        chat.run("document.querySelectorAll('#place img, #place script, #place svg').length") == 0
+    )
     assert chat.run("window.pwned === undefined")
 
 
 def test_a_badge_names_the_persona_once_however_often_it_is_drawn(chat):
     row = args("handover_reply", f"done {ID}", PERSONA, verdict="done")
-    chat.run("return row(arguments[0]).then(r => after([r]).then(() => after([r])).then(() => after([r]))).then(() => true)", row)
+    chat.run(
+        "return row(arguments[0]).then(r => after([r]).then(() => after([r])).then(() => after([r]))).then(() => true)",
+        row,
+    )
     assert chat.texts(".software-orchestrator-persona") == ["🖌️ Frontend Designer"]
     assert chat.text(".step-title") == "A1: hands back: done"
     assert chat.run("document.querySelectorAll('.software-orchestrator-audit').length") == 1

@@ -3,8 +3,8 @@
 import pytest
 import yaml
 
-from usr.plugins.software_orchestrator.helpers.config import settings
-from usr.plugins.software_orchestrator.helpers.resources import default_settings
+from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
+from usr.plugins.software_orchestrator.helpers.values.settings import settings
 from usr.plugins.software_orchestrator.tests.browser.browser import Browser
 from usr.plugins.software_orchestrator.tests.browser.server import Site
 
@@ -68,11 +68,16 @@ def test_what_is_changed_is_saved_and_the_rest_stays_inherited(browser, site):
 
 
 def test_a_project_shows_what_it_inherits_from_the_installation(browser, site):
-    site.saved = {("", ""): {"max_context_tokens": 2000, "git_ignore": "all"}, ("shop", ""): {"git_ignore": "none"}}
+    site.saved = {
+        ("", ""): {"max_context_tokens": 2000, "git_ignore": "all"},
+        ("shop", ""): {"git_ignore": "none"},
+    }
     open_page(browser, site)
     scope = "const c = Alpine.store('hostSettings'); c.projectName = 'shop'; c.agentProfileKey = 'hacker'"
     browser.run(f"{scope}; return c.loadSettings()")
-    browser.wait("document.querySelector('[data-key=git_ignore] .so-source span')?.innerText === 'from project shop'")
+    browser.wait(
+        "document.querySelector('[data-key=git_ignore] .so-source span')?.innerText === 'from project shop'"
+    )
     assert source(browser, "max_context_tokens") == "from installation"
     assert browser.run("document.querySelector('#so-git_ignore').value") == "none"
     fill(browser, "lock_timeout_s", "2.5")
@@ -121,7 +126,9 @@ def test_default_takes_back_what_this_scope_sets(browser, site):
     open_page(browser, site)
     assert source(browser, "max_context_tokens") == "set here"
     browser.click("Default")
-    browser.wait("document.querySelector('[data-key=max_context_tokens] .so-source span').innerText === 'from default'")
+    browser.wait(
+        "document.querySelector('[data-key=max_context_tokens] .so-source span').innerText === 'from default'"
+    )
     browser.click("Save")
     browser.until(lambda: site.saved[("", "")] == {}, "saved")
 

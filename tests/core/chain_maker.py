@@ -6,14 +6,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from usr.plugins.software_orchestrator.helpers import handover_protocol, masking, resources, tokens
-from usr.plugins.software_orchestrator.helpers.chain_book import about, opened
-from usr.plugins.software_orchestrator.helpers.config import Settings, settings
-from usr.plugins.software_orchestrator.helpers.errors import HandoverError
-from usr.plugins.software_orchestrator.helpers.event import Event, draft
-from usr.plugins.software_orchestrator.helpers.packet import Decision, HandoverPacket
-from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
-from usr.plugins.software_orchestrator.helpers.ports import Caller, Ports
+from usr.plugins.software_orchestrator.helpers.flow import prepare
+from usr.plugins.software_orchestrator.helpers.records import resources
+from usr.plugins.software_orchestrator.helpers.records.book import about, opened
+from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.text import masking, tokens
+from usr.plugins.software_orchestrator.helpers.values.call import Caller, Ports
+from usr.plugins.software_orchestrator.helpers.values.errors import HandoverError
+from usr.plugins.software_orchestrator.helpers.values.events import Event, draft
+from usr.plugins.software_orchestrator.helpers.values.packet import Decision, HandoverPacket
+from usr.plugins.software_orchestrator.helpers.values.settings import Settings, settings
 
 KEY = b"k" * 32
 OTHER_KEY = b"o" * 32
@@ -24,7 +26,12 @@ HERO: dict[str, Any] = {
     "summary": "The old hero loads a video of 8 MB.",
     "next_action": "Build the static hero",
     "decisions": [
-        {"id": "d1", "text": "No video", "rationale": "8 MB on phones", "evidence": ["lighthouse.json"]},
+        {
+            "id": "d1",
+            "text": "No video",
+            "rationale": "8 MB on phones",
+            "evidence": ["lighthouse.json"],
+        },
         {"id": "d2", "text": "Keep the headline"},
     ],
     "state": {"ticket": "WEB-12", "vat_id": {"status": "declined"}},
@@ -36,12 +43,20 @@ class ChainMaker:
     """One project: its folder, and what happens in it minute by minute."""
 
     def __init__(
-        self, root: Path, *, key: bytes = KEY, chat: str = "chat1", topic: str = "Landing page hero", seed: int = 0
+        self,
+        root: Path,
+        *,
+        key: bytes = KEY,
+        chat: str = "chat1",
+        topic: str = "Landing page hero",
+        seed: int = 0,
     ) -> None:
         root.mkdir(exist_ok=True)
         self.folder = HandoverFolder.open(str(root), create=True)
         self.now, self.number, self.topic, self.chat = START, seed, topic, chat
-        self.ports = Ports(lambda: self.now, self._new_id, masking.redact, tokens.counter, lambda: key)
+        self.ports = Ports(
+            lambda: self.now, self._new_id, masking.redact, tokens.counter, lambda: key
+        )
 
     @property
     def chain_id(self) -> str:
@@ -61,10 +76,12 @@ class ChainMaker:
     def caller(self, **fields: Any) -> Caller:
         return Caller(**{"chat_id": self.chat, "project_root": str(self.folder.root), **fields})
 
-    def hand_over(self, receiver: str = "frontend_designer", caller: dict[str, Any] | None = None, **args: Any) -> HandoverPacket:
+    def hand_over(
+        self, receiver: str = "frontend_designer", caller: dict[str, Any] | None = None, **args: Any
+    ) -> HandoverPacket:
         """A handover by the orchestrator, with `HERO`'s arguments unless others are given."""
         given = {"specialist_profile": receiver, "topic": self.topic, **HERO, **args}
-        return handover_protocol.prepare(given, self.caller(**(caller or {})), SETTINGS, self.ports).packet
+        return prepare.prepare(given, self.caller(**(caller or {})), SETTINGS, self.ports).packet
 
     def refuse(self, receiver: str = "a0_software_orchestrator", **args: Any) -> HandoverError:
         """A call that is refused and recorded."""
@@ -93,17 +110,34 @@ class ChainMaker:
     def deliver(self, packet: HandoverPacket, *, queue: float = 1.0) -> None:
         """Delivered now, accepted after `queue` minutes."""
         self.tell(
-            packet, "delivered", tokens=200, text_sha256="0" * 64, artifacts={"hero.css": "unchanged"}, omitted=[], way="start"
+            packet,
+            "delivered",
+            tokens=200,
+            text_sha256="0" * 64,
+            artifacts={"hero.css": "unchanged"},
+            omitted=[],
+            way="start",
         )
         self.wait(queue)
         self.tell(packet, "accepted", implicit=False)
 
     def hand_back(
-        self, packet: HandoverPacket, verdict: str = "done", *, changes: dict[str, Any] | None = None, **data: Any
+        self,
+        packet: HandoverPacket,
+        verdict: str = "done",
+        *,
+        changes: dict[str, Any] | None = None,
+        **data: Any,
     ) -> HandoverPacket:
         """The verdict, with the packet it leaves behind: `changes` on what was handed over."""
         returned = packet.model_copy(update=changes or {})
-        note = {"what_happened": "Hero built", "observations": "", "user_state": "", "next": "Review", **data.pop("note", {})}
+        note = {
+            "what_happened": "Hero built",
+            "observations": "",
+            "user_state": "",
+            "next": "Review",
+            **data.pop("note", {}),
+        }
         self.tell(
             packet,
             verdict,
@@ -117,7 +151,12 @@ class ChainMaker:
 
 def decided(packet: HandoverPacket, identifier: str, text: str) -> dict[str, Any]:
     """The change of a packet that adds a decision."""
-    return {"decisions": (*packet.decisions, Decision(id=identifier, text=text, owner="frontend_designer"))}
+    return {
+        "decisions": (
+            *packet.decisions,
+            Decision(id=identifier, text=text, owner="frontend_designer"),
+        )
+    }
 
 
 def hero_chain(root: Path, **where: Any) -> ChainMaker:
@@ -127,15 +166,27 @@ def hero_chain(root: Path, **where: Any) -> ChainMaker:
     made.wait(1)
     made.deliver(first, queue=2)
     made.wait(30)
-    made.hand_back(first, changes=decided(first, "d3", "AVIF with a PNG fallback"), hand_to="quality_reviewer")
-    review = made.hand_over("quality_reviewer", summary="The hero is built.", next_action="Review it")
+    made.hand_back(
+        first, changes=decided(first, "d3", "AVIF with a PNG fallback"), hand_to="quality_reviewer"
+    )
+    review = made.hand_over(
+        "quality_reviewer", summary="The hero is built.", next_action="Review it"
+    )
     made.deliver(review, queue=20)
-    made.tell(review, "history_read", reason="what did the person say about speed", range="last:20", tokens=1500)
+    made.tell(
+        review,
+        "history_read",
+        reason="what did the person say about speed",
+        range="last:20",
+        tokens=1500,
+    )
     made.wait(10)
     made.hand_back(review, "clarify", missing=["browsers"], already_held=["ticket"], outcome="")
     made.refuse()
     again = made.hand_over(
-        summary="Reviewed; browsers are named.", answers=review.identity.handover_id, state={"browsers": "last two versions"}
+        summary="Reviewed; browsers are named.",
+        answers=review.identity.handover_id,
+        state={"browsers": "last two versions"},
     )
     made.deliver(again)
     return made

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from usr.plugins.software_orchestrator.helpers import handover_protocol, handover_result, resources
-from usr.plugins.software_orchestrator.helpers.chain import fold
-from usr.plugins.software_orchestrator.helpers.chain_book import ChainBook, about
-from usr.plugins.software_orchestrator.helpers.config import settings as checked
-from usr.plugins.software_orchestrator.helpers.masking import redact
-from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
-from usr.plugins.software_orchestrator.helpers.ports import Caller, Ports
-from usr.plugins.software_orchestrator.helpers.state_store import Ledger
-from usr.plugins.software_orchestrator.helpers.tokens import counter
+from usr.plugins.software_orchestrator.helpers.chain.chain import fold
+from usr.plugins.software_orchestrator.helpers.flow import prepare, result
+from usr.plugins.software_orchestrator.helpers.records import resources
+from usr.plugins.software_orchestrator.helpers.records.book import ChainBook, about
+from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger
+from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.text.masking import redact
+from usr.plugins.software_orchestrator.helpers.text.tokens import counter
+from usr.plugins.software_orchestrator.helpers.values.call import Caller, Ports
+from usr.plugins.software_orchestrator.helpers.values.settings import settings as checked
 
 KEY = b"k" * 32
 START = datetime(2026, 6, 5, 14, 3, tzinfo=UTC)
@@ -30,7 +31,9 @@ class Desk:
         self.settings = checked(resources.default_settings(), changes)
         self.now = START
         self._numbers = itertools.count(1)
-        self.ports = Ports(clock=self._tick, new_id=self._id, mask=redact, counter=counter, key=lambda: KEY)
+        self.ports = Ports(
+            clock=self._tick, new_id=self._id, mask=redact, counter=counter, key=lambda: KEY
+        )
         self.caller = Caller(chat_id="chat1", project_root=str(root))
 
     def _tick(self) -> datetime:
@@ -45,17 +48,27 @@ class Desk:
 
     def call(self, to="solution_architect", *, caller=None, **arguments):
         """The `Prepared` of a call, with `arguments` beside a topic and the project."""
-        return self.raw({"specialist_profile": to, "topic": "Quote form", "project_root": str(self.root), **arguments}, caller)
+        return self.raw(
+            {
+                "specialist_profile": to,
+                "topic": "Quote form",
+                "project_root": str(self.root),
+                **arguments,
+            },
+            caller,
+        )
 
     def raw(self, arguments, caller=None):
-        return handover_protocol.prepare(arguments, caller or self.caller, self.settings, self.ports)
+        return prepare.prepare(arguments, caller or self.caller, self.settings, self.ports)
 
     def answer(self, prepared):
-        return handover_result.result(prepared)
+        return result.result(prepared)
 
     def person_writes(self, text="go on"):
         messages = (*self.caller.person_messages, text)
-        self.caller = replace(self.caller, person_messages=messages, person_count=self.caller.person_count + 1)
+        self.caller = replace(
+            self.caller, person_messages=messages, person_count=self.caller.person_count + 1
+        )
 
     @property
     def folder(self) -> HandoverFolder:
@@ -65,7 +78,9 @@ class Desk:
         return ChainBook(HandoverFolder.open(str(self.root), create=True), chain_id, self.ports)
 
     def events(self):
-        return tuple(event for path in self.folder.ledgers() for event in Ledger(path, KEY).read().events)
+        return tuple(
+            event for path in self.folder.ledgers() for event in Ledger(path, KEY).read().events
+        )
 
     def chain(self):
         (path,) = self.folder.ledgers()
@@ -82,7 +97,9 @@ class Desk:
         return event
 
     def deliver(self, prepared):
-        self.tell(prepared, "delivered", tokens=1, text_sha256="", artifacts={}, omitted=[], way="start")
+        self.tell(
+            prepared, "delivered", tokens=1, text_sha256="", artifacts={}, omitted=[], way="start"
+        )
 
     def returns(self, prepared, kind="done", **packet_changes):
         """Deliver, accept and hand back, with the chain's packet changed as given."""

@@ -11,16 +11,32 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from usr.plugins.software_orchestrator.helpers import audit, audit_report, briefing_file
-from usr.plugins.software_orchestrator.helpers.audit_report import audit_text, metrics_text, since_time, verify_text
-from usr.plugins.software_orchestrator.helpers.config import settings
-from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RecordError, RequestError
-from usr.plugins.software_orchestrator.helpers.handover_protocol import prepare
-from usr.plugins.software_orchestrator.helpers.metrics import sla_of
-from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
-from usr.plugins.software_orchestrator.helpers.ports import Caller, local_ports
-from usr.plugins.software_orchestrator.helpers.resources import default_settings
-from usr.plugins.software_orchestrator.tests.core.chain_maker import KEY, OTHER_KEY, SETTINGS, ChainMaker, hero_chain
+from usr.plugins.software_orchestrator.helpers.flow.prepare import prepare
+from usr.plugins.software_orchestrator.helpers.records import briefing
+from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
+from usr.plugins.software_orchestrator.helpers.values.call import Caller, local_ports
+from usr.plugins.software_orchestrator.helpers.values.errors import (
+    HandoverError,
+    RecordError,
+    RequestError,
+)
+from usr.plugins.software_orchestrator.helpers.values.settings import settings
+from usr.plugins.software_orchestrator.helpers.views import audit, report
+from usr.plugins.software_orchestrator.helpers.views.metrics import sla_of
+from usr.plugins.software_orchestrator.helpers.views.report import (
+    audit_text,
+    metrics_text,
+    since_time,
+    verify_text,
+)
+from usr.plugins.software_orchestrator.tests.core.chain_maker import (
+    KEY,
+    OTHER_KEY,
+    SETTINGS,
+    ChainMaker,
+    hero_chain,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAIN = "landing-page-hero-chat1"
@@ -57,7 +73,17 @@ def terminal(width=160):
 
 def test_a_chain_tells_hops_verdicts_sizes_durations_reads_and_refusals(summary):
     assert {
-        name: summary[name] for name in ("chain", "topic", "state", "holder", "hops", "history_reads", "refusals", "own")
+        name: summary[name]
+        for name in (
+            "chain",
+            "topic",
+            "state",
+            "holder",
+            "hops",
+            "history_reads",
+            "refusals",
+            "own",
+        )
     } == {
         "chain": CHAIN,
         "topic": "Landing page hero",
@@ -69,8 +95,15 @@ def test_a_chain_tells_hops_verdicts_sizes_durations_reads_and_refusals(summary)
         "own": True,
     }
     assert summary["verdicts"] == {"done": 1, "clarify": 1, "accepted": 1}
-    assert (summary["started"], summary["updated"]) == ("2026-06-05T14:03:00.000000Z", "2026-06-05T15:07:00.000000Z")
-    assert summary["tokens"]["asked"] == sum(item["tokens"]["asked"] for item in summary["handovers"]) > 0
+    assert (summary["started"], summary["updated"]) == (
+        "2026-06-05T14:03:00.000000Z",
+        "2026-06-05T15:07:00.000000Z",
+    )
+    assert (
+        summary["tokens"]["asked"]
+        == sum(item["tokens"]["asked"] for item in summary["handovers"])
+        > 0
+    )
 
 
 def test_a_handover_tells_its_times_and_where_its_entries_are(summary, made):
@@ -114,7 +147,12 @@ def test_a_closed_chain_has_a_duration_and_an_open_one_has_none(tmp_path, summar
 
 def test_another_installations_chain_is_shown_and_marked(made):
     found = next(audit.chains(made.folder, OTHER_KEY))
-    assert (found["state"], found["own"], found["foreign"], found["hops"]) == ("foreign", False, 18, 3)
+    assert (found["state"], found["own"], found["foreign"], found["hops"]) == (
+        "foreign",
+        False,
+        18,
+        3,
+    )
 
 
 def test_chains_since_a_date_are_those_with_a_later_event(made):
@@ -134,7 +172,9 @@ def test_a_chain_that_cannot_be_read_says_why_and_stops_no_other(made, tmp_path)
 
 
 def test_shapes_are_plain_json(made, summary, picture):
-    packet = audit.packet_of(audit.read_story(made.folder, CHAIN, KEY), summary["handovers"][0]["handover"])
+    packet = audit.packet_of(
+        audit.read_story(made.folder, CHAIN, KEY), summary["handovers"][0]["handover"]
+    )
     for shape in (summary, picture, packet):
         assert json.loads(json.dumps(shape)) == shape
 
@@ -143,7 +183,11 @@ def test_shapes_are_plain_json(made, summary, picture):
 
 
 def test_a_timeline_has_lanes_arrows_bars_and_marks_in_the_order_of_the_ledger(picture):
-    assert [lane["agent"] for lane in picture["lanes"]] == ["a0_software_orchestrator", "frontend_designer", "quality_reviewer"]
+    assert [lane["agent"] for lane in picture["lanes"]] == [
+        "a0_software_orchestrator",
+        "frontend_designer",
+        "quality_reviewer",
+    ]
     assert [(a["kind"], a["from"], a["to"], a["state"], a["open"]) for a in picture["arrows"]] == [
         ("handover", "a0_software_orchestrator", "frontend_designer", "done", False),
         ("on", "frontend_designer", "a0_software_orchestrator", "done", False),
@@ -185,7 +229,13 @@ def test_a_briefing_is_given_as_text_and_nothing_else_is(made):
     assert audit.briefing_text(made.folder, DESIGNER).startswith(
         "## 2026-06-05 14:03 UTC · a0_software_orchestrator → frontend_designer"
     )
-    for name in ("../../../secret.md", f"chains/{CHAIN}.jsonl", f"{CHAIN}.jsonl", "absent-2026-06-05.md", ".gitignore"):
+    for name in (
+        "../../../secret.md",
+        f"chains/{CHAIN}.jsonl",
+        f"{CHAIN}.jsonl",
+        "absent-2026-06-05.md",
+        ".gitignore",
+    ):
         with pytest.raises(RecordError):
             audit.briefing_text(made.folder, name)
 
@@ -209,7 +259,11 @@ def test_a_folder_of_projects_is_all_of_its_projects(tmp_path):
     assert [folder.root.name for folder in audit.projects(tmp_path)] == ["alpha", "beta"]
     code, lines = run(audit_text, tmp_path, KEY)
     assert code == 0
-    assert [line.split("  ")[0] for line in lines] == [f"alpha/{CHAIN}", f"beta/{CHAIN}", "2 chains in 2 projects"]
+    assert [line.split("  ")[0] for line in lines] == [
+        f"alpha/{CHAIN}",
+        f"beta/{CHAIN}",
+        "2 chains in 2 projects",
+    ]
 
 
 def test_a_hostile_project_stops_no_other_command_for_the_rest(made, tmp_path):
@@ -217,7 +271,11 @@ def test_a_hostile_project_stops_no_other_command_for_the_rest(made, tmp_path):
     (tmp_path / "hostile/.a0proj/handover").mkdir(parents=True)
     (tmp_path / "hostile/.a0proj/handover/chains").symlink_to("/tmp")
     code, lines = run(audit_text, tmp_path, KEY)
-    assert (code, lines[0].startswith("hostile/  unreadable"), lines[1].startswith(f"whole/{CHAIN}  open")) == (1, True, True)
+    assert (
+        code,
+        lines[0].startswith("hostile/  unreadable"),
+        lines[1].startswith(f"whole/{CHAIN}  open"),
+    ) == (1, True, True)
     code, lines = run(verify_text, tmp_path, KEY)
     assert (
         code,
@@ -241,7 +299,9 @@ def test_a_folder_without_records_is_refused_with_what_to_name(tmp_path):
 def test_audit_writes_a_line_for_every_chain(made):
     code, lines = run(audit_text, made.folder.root, KEY)
     assert code == 0
-    assert lines[0].startswith(f"{CHAIN}  open (frontend_designer)  3 hops  done 1, clarify 1, accepted 1  ")
+    assert lines[0].startswith(
+        f"{CHAIN}  open (frontend_designer)  3 hops  done 1, clarify 1, accepted 1  "
+    )
     assert lines[0].endswith("history reads 1, refused calls 1")
     assert lines[1:] == ["1 chain in 1 project"]
 
@@ -249,7 +309,9 @@ def test_audit_writes_a_line_for_every_chain(made):
 def test_audit_of_one_chain_is_its_timeline(made):
     code, lines = run(audit_text, made.folder.root, KEY, chain=CHAIN)
     assert code == 0
-    assert lines[2].startswith("2026-06-05 14:36:00 frontend_designer → a0_software_orchestrator hop 1 done ho-")
+    assert lines[2].startswith(
+        "2026-06-05 14:36:00 frontend_designer → a0_software_orchestrator hop 1 done ho-"
+    )
     assert [line.split()[2] for line in lines[6:8]] == ["a0_software_orchestrator"] * 2
     assert "refused" in lines[6]  # before the handover of the same minute, as in the ledger
     with pytest.raises(RecordError, match="no chain other-chat1"):
@@ -282,7 +344,9 @@ def test_verify_of_a_healthy_folder_says_how_much_was_checked(made):
 def test_verify_of_a_faulty_folder_exits_1_with_a_line_for_every_fault(made, tmp_path):
     shutil.copytree(made.folder.root, tmp_path / "project")
     path = tmp_path / "project/.a0proj/handover" / DESIGNER
-    path.write_bytes(path.read_bytes().replace(b"Hero built", b"Hero burnt") + b"\nLooks good, Ada\n")
+    path.write_bytes(
+        path.read_bytes().replace(b"Hero built", b"Hero burnt") + b"\nLooks good, Ada\n"
+    )
     code, lines = run(verify_text, tmp_path / "project", KEY)
     assert code == 1
     assert [line.split(":")[0] for line in lines[:-1]] == ["fault changed", "note person"]
@@ -298,7 +362,10 @@ def test_metrics_are_lines_with_their_n_and_no_rate_where_n_is_0(made):
     code, lines = run(metrics_text, made.folder.root, KEY, sla_of(SETTINGS))
     assert code == 0
     assert "Questions the packet already answered:  50% (1 of 2)  clarifications 1" in lines
-    assert lines[0] == "Chain length in hops, superseded ones not counted:  3.0 (n = 1)  max 3; 1 chain of 3 hops"
+    assert (
+        lines[0]
+        == "Chain length in hops, superseded ones not counted:  3.0 (n = 1)  max 3; 1 chain of 3 hops"
+    )
     assert lines[-2].startswith("Nothing to count yet (n = 0): ")
     assert "Chains finished within the chain's time (unfinished 1)" in lines[-2]
     assert sum("n = 0" in line for line in lines) == 1
@@ -335,13 +402,21 @@ def test_no_id_is_broken_and_no_empty_column_stands_at_any_width(tmp_path, width
 
 def test_superseded_handovers_are_counted_apart_in_audit_and_metrics_alike(tmp_path):
     for summary in ("one", "two"):
-        args = {"specialist_profile": "frontend_designer", "topic": "t", "summary": summary, "project_root": str(tmp_path)}
+        args = {
+            "specialist_profile": "frontend_designer",
+            "topic": "t",
+            "summary": summary,
+            "project_root": str(tmp_path),
+        }
         prepare(args, Caller(), settings(default_settings()), local_ports())
     key = local_ports().key()
     _, lines = run(audit_text, tmp_path, key)
     assert "  1 hop + 1 superseded  prepared 1  " in lines[0]
     _, lines = run(metrics_text, tmp_path, key, sla_of(SETTINGS))
-    assert "1.0 (n = 1)  max 1; 1 chain of 1 hop" in lines[0] and "superseded ones not counted" in lines[0]
+    assert (
+        "1.0 (n = 1)  max 1; 1 chain of 1 hop" in lines[0]
+        and "superseded ones not counted" in lines[0]
+    )
 
 
 def test_a_timeline_names_the_handover_in_every_line_that_is_about_one(made):
@@ -353,11 +428,16 @@ def test_a_timeline_names_the_handover_in_every_line_that_is_about_one(made):
 def test_another_installations_records_are_one_note_with_what_was_checked(made):
     code, lines = run(verify_text, made.folder.root, OTHER_KEY)
     assert code == 0 and len(lines) == 2
-    assert lines[0].startswith("note other: 5 entries and 18 events in 3 files were written by another installation")
+    assert lines[0].startswith(
+        "note other: 5 entries and 18 events in 3 files were written by another installation"
+    )
     assert lines[1].startswith("verified 0 entries and 0 events")
     _, lines = run(verify_text, made.folder.root, OTHER_KEY, as_json=True)
     found = json.loads("\n".join(lines))
-    assert found["checked"]["others"] == {"entries": 5, "events": 18, "files": 3} and len(found["findings"]) == 3
+    assert (
+        found["checked"]["others"] == {"entries": 5, "events": 18, "files": 3}
+        and len(found["findings"]) == 3
+    )
 
 
 def test_a_chain_name_that_none_can_have_is_a_chain_that_is_not_there(made):
@@ -391,7 +471,7 @@ def test_text_from_the_records_cannot_move_the_cursor_forge_a_line_or_be_markup(
 
 
 def test_durations_are_readable():
-    assert [audit_report.duration(s) for s in (None, 0, 59.6, 3725, 90061)] == [
+    assert [report.duration(s) for s in (None, 0, 59.6, 3725, 90061)] == [
         "",
         "0:00:00",
         "0:01:00",
@@ -411,12 +491,18 @@ def shell(number, **variables):
     """What the page's command prints, run as a person would."""
     command = re.findall(r"```sh\n(.*?)```", page(), re.DOTALL)[number]
     return subprocess.run(
-        ["sh", "-c", command], env={"PATH": "/usr/bin:/bin", **variables}, capture_output=True, text=True, check=True
+        ["sh", "-c", command],
+        env={"PATH": "/usr/bin:/bin", **variables},
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout.split()[0]
 
 
 def example():
-    return re.search(r"````markdown\n(.*?)````", page(), re.DOTALL)[1], re.search(r"```json\n(.*?)```", page(), re.DOTALL)[1]
+    return re.search(r"````markdown\n(.*?)````", page(), re.DOTALL)[1], re.search(
+        r"```json\n(.*?)```", page(), re.DOTALL
+    )[1]
 
 
 def without_sizes(text):
@@ -434,7 +520,7 @@ def test_the_hashes_in_the_documentation_are_right(tmp_path):
     entries, line = example()
     (tmp_path / "entries.md").write_text(entries, encoding="utf-8")
     (tmp_path / "line.jsonl").write_text(line, encoding="utf-8")
-    first, second = briefing_file.scan(tmp_path / "entries.md")
+    first, second = briefing.scan(tmp_path / "entries.md")
     place = json.loads(line)["data"]
     assert first.sha_ok
     assert second.sha_ok
@@ -444,7 +530,10 @@ def test_the_hashes_in_the_documentation_are_right(tmp_path):
 
 
 def test_the_commands_in_the_documentation_check_an_entry_a_line_and_a_place_by_hand(made):
-    file, text = str(made.folder.briefing_path(DESIGNER)), audit.briefing_text(made.folder, DESIGNER)
+    file, text = (
+        str(made.folder.briefing_path(DESIGNER)),
+        audit.briefing_text(made.folder, DESIGNER),
+    )
     events = [json.loads(line) for line in made.ledger.read_text(encoding="utf-8").splitlines()]
     for number, sha in enumerate(re.findall(r"sha256=([0-9a-f]{64}) -->", text), 1):
         assert shell(0, FILE=file, N=str(number)) == sha
@@ -453,4 +542,7 @@ def test_the_commands_in_the_documentation_check_an_entry_a_line_and_a_place_by_
     for event in events:
         if event["kind"] == "briefed" and event["data"]["path"] == DESIGNER:
             data = event["data"]
-            assert shell(2, FILE=file, OFFSET=str(data["offset"]), LENGTH=str(data["length"])) == data["sha256"]
+            assert (
+                shell(2, FILE=file, OFFSET=str(data["offset"]), LENGTH=str(data["length"]))
+                == data["sha256"]
+            )

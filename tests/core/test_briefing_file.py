@@ -10,10 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usr.plugins.software_orchestrator.helpers import briefing_file
-from usr.plugins.software_orchestrator.helpers.briefing_file import Piece, Plan, append, find, plan, scan, seal
-from usr.plugins.software_orchestrator.helpers.errors import RecordError
-from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.records import briefing
+from usr.plugins.software_orchestrator.helpers.records.briefing import (
+    Piece,
+    Plan,
+    append,
+    find,
+    plan,
+    scan,
+    seal,
+)
+from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.values.errors import RecordError
 
 NAME = "frontend-designer-landing-page-hero-2026-06-05.md"
 HEAD = "## 2026-06-05 14:03 UTC · a0_software_orchestrator → frontend_designer · handover · ho-1\n"
@@ -99,7 +107,11 @@ def test_the_first_entry_makes_the_file_and_the_second_leaves_it_as_it_is(folder
     _, one = write(folder, first)
     assert (one.existed_before, one.newly_created, one.size_bytes) == (False, True, len(first))
     _, two = write(folder, second)
-    assert (two.existed_before, two.newly_created, two.size_bytes) == (True, False, len(first + second))
+    assert (two.existed_before, two.newly_created, two.size_bytes) == (
+        True,
+        False,
+        len(first + second),
+    )
     assert two.path.read_bytes() == first + second
 
 
@@ -115,7 +127,7 @@ def test_a_plan_survives_the_ledger(folder):
     planned, _ = write(folder, entry(2))
     data = planned.to_data()
     assert data["path"] == NAME
-    assert briefing_file.plan_from_data(folder, data) == planned
+    assert briefing.plan_from_data(folder, data) == planned
 
 
 @pytest.mark.parametrize(
@@ -136,7 +148,7 @@ def test_a_plan_survives_the_ledger(folder):
 def test_a_plan_of_another_form_is_refused(folder, change):
     data = plan(folder, NAME, entry()).to_data() | change
     with pytest.raises(RecordError) as caught:
-        briefing_file.plan_from_data(folder, data)
+        briefing.plan_from_data(folder, data)
     assert caught.value.code == "path_unsafe"
 
 
@@ -169,14 +181,23 @@ def test_any_cut_shows_as_damage_and_the_next_append_works(shared, data):
     size = len(entry(0))
     cut = data.draw(st.integers(0, len(raw)))
     written.path.write_bytes(raw[:cut])
-    assert find(shared, planned) == ("intact" if cut >= len(raw) - 1 else "torn" if cut > 2 * size else "absent")
+    assert find(shared, planned) == (
+        "intact" if cut >= len(raw) - 1 else "torn" if cut > 2 * size else "absent"
+    )
     again, _ = write(shared, entry(9))
     assert find(shared, again) == "intact"
     pieces = list(scan(written.path))
-    whole = [(f"ho-{n}", True) for n in range(3) if (n + 1) * size <= cut + 1]  # only its line feed may be missing
-    assert [(piece.id, piece.sha_ok) for piece in pieces if piece.kind == "entry"] == [*whole, ("ho-9", True)]
+    whole = [
+        (f"ho-{n}", True) for n in range(3) if (n + 1) * size <= cut + 1
+    ]  # only its line feed may be missing
+    assert [(piece.id, piece.sha_ok) for piece in pieces if piece.kind == "entry"] == [
+        *whole,
+        ("ho-9", True),
+    ]
     assert len([piece for piece in pieces if piece.kind != "entry"]) <= 1
-    assert written.path.read_bytes() == raw[:cut] + (b"" if raw[:cut][-1:] in (b"", b"\n") else b"\n") + entry(9)
+    assert written.path.read_bytes() == raw[:cut] + (
+        b"" if raw[:cut][-1:] in (b"", b"\n") else b"\n"
+    ) + entry(9)
 
 
 @given(st.data())
@@ -189,7 +210,9 @@ def test_any_change_of_one_byte_of_an_entry_is_found(shared, data):
     raw[position] ^= data.draw(st.integers(1, 255))
     path.write_bytes(raw)
     broken = position // len(entry(0))
-    assert [find(shared, one) for one in plans] == ["torn" if n == broken else "intact" for n in range(3)]
+    assert [find(shared, one) for one in plans] == [
+        "torn" if n == broken else "intact" for n in range(3)
+    ]
     assert [piece.id for piece in scan(path) if piece.sha_ok] != ["ho-0", "ho-1", "ho-2"]
 
 
@@ -198,7 +221,11 @@ def test_any_change_of_one_byte_of_an_entry_is_found(shared, data):
 
 def test_a_changed_entry_is_told_and_the_others_verify(folder):
     path = given_file(folder, entry(1) + entry(2, "> abc").replace(b"abc", b"abd") + entry(3))
-    assert shape(path) == [("entry", "ho-1", True), ("entry", "ho-2", False), ("entry", "ho-3", True)]
+    assert shape(path) == [
+        ("entry", "ho-1", True),
+        ("entry", "ho-2", False),
+        ("entry", "ho-3", True),
+    ]
 
 
 def test_a_forged_end_marker_inside_a_quote_ends_nothing(folder):
@@ -229,7 +256,9 @@ def test_what_is_no_entry_is_named(folder, content, expected):
     assert [piece.kind for piece in scan(given_file(folder, content))] == expected
 
 
-parts = st.sampled_from([entry(1), entry(2, "> x" * 300), HEAD.encode(), b"## x\n", b"\n", b"<!-- handover:end "])
+parts = st.sampled_from(
+    [entry(1), entry(2, "> x" * 300), HEAD.encode(), b"## x\n", b"\n", b"<!-- handover:end "]
+)
 
 
 @given(st.lists(parts | st.binary(max_size=40), max_size=12), st.integers(1, 700))
@@ -246,7 +275,7 @@ def test_the_pieces_are_all_bytes_however_the_file_is_read(shared, content, chun
 
 
 def in_chunks(raw, chunk_bytes):
-    scanner, pieces = briefing_file._Scanner(), []
+    scanner, pieces = briefing._Scanner(), []
     for start in range(0, len(raw), chunk_bytes):
         pieces += scanner.feed(raw[start : start + chunk_bytes])
     return [*pieces, *scanner.end()]
@@ -264,7 +293,11 @@ def test_a_huge_file_without_a_line_end_is_scanned_in_little_memory(folder):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert [(piece.kind, piece.sha_ok) for piece in pieces] == [("entry", True), ("foreign", False), ("entry", True)]
+    assert [(piece.kind, piece.sha_ok) for piece in pieces] == [
+        ("entry", True),
+        ("foreign", False),
+        ("entry", True),
+    ]
     assert peak < 3_000_000
 
 
@@ -275,11 +308,13 @@ def test_bytes_that_no_plan_covers_are_named(folder):
         file.write(b"a note\n")
     two, _ = write(folder, entry(2))
     other_file = replace(one, path=one.path.with_name("other.md"), offset=0)
-    assert briefing_file.unaccounted(one.path, [two, one, other_file]) == ((0, 14), (two.offset - 7, 7))
-    assert briefing_file.unaccounted(one.path, [replace(one, length=10**9), replace(one, offset=0)]) == ()
+    assert briefing.unaccounted(one.path, [two, one, other_file]) == ((0, 14), (two.offset - 7, 7))
+    assert (
+        briefing.unaccounted(one.path, [replace(one, length=10**9), replace(one, offset=0)]) == ()
+    )
     inside = replace(one, offset=20, length=1)
-    assert briefing_file.unaccounted(one.path, [one, inside])[1:] == ((two.offset - 7, 7 + two.length),)
-    assert briefing_file.unaccounted(folder.briefing_path("none.md"), [one]) == ()
+    assert briefing.unaccounted(one.path, [one, inside])[1:] == ((two.offset - 7, 7 + two.length),)
+    assert briefing.unaccounted(folder.briefing_path("none.md"), [one]) == ()
 
 
 def test_scanning_what_is_not_there_says_so(folder):
@@ -291,11 +326,15 @@ def test_scanning_what_is_not_there_says_so(folder):
 
 
 @pytest.mark.parametrize("kind", ["link", "fifo", "hard link"])
-def test_a_briefing_that_is_something_else_is_refused_and_nothing_is_written_outside(folder, tmp_path, kind):
+def test_a_briefing_that_is_something_else_is_refused_and_nothing_is_written_outside(
+    folder, tmp_path, kind
+):
     outside = tmp_path / "outside.md"
     outside.write_text("theirs")
     path = folder.briefing_path(NAME)
-    {"link": path.symlink_to, "hard link": path.hardlink_to, "fifo": lambda _: os.mkfifo(path)}[kind](outside)
+    {"link": path.symlink_to, "hard link": path.hardlink_to, "fifo": lambda _: os.mkfifo(path)}[
+        kind
+    ](outside)
     planned = Plan(path, 6, len(entry()), hashlib.sha256(entry()).hexdigest(), True)
     actions = (
         lambda: plan(folder, NAME, entry()),
@@ -332,10 +371,16 @@ def test_a_full_disk_is_an_error_the_entry_is_torn_and_the_next_append_heals(fol
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
     assert find(folder, planned) == "torn"
     write(folder, entry(2))
-    assert shape(first.path) == [("entry", "ho-1", True), ("torn", "", False), ("entry", "ho-2", True)]
+    assert shape(first.path) == [
+        ("entry", "ho-1", True),
+        ("torn", "", False),
+        ("entry", "ho-2", True),
+    ]
 
 
-def test_an_entry_that_lacks_only_its_last_line_feed_is_whole_and_gets_it_from_the_next_append(folder):
+def test_an_entry_that_lacks_only_its_last_line_feed_is_whole_and_gets_it_from_the_next_append(
+    folder,
+):
     planned, written = write(folder, entry(1))
     os.truncate(written.path, written.size_bytes - 1)
     assert find(folder, planned) == "intact"

@@ -7,10 +7,10 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from usr.plugins.software_orchestrator.helpers import budget, render
-from usr.plugins.software_orchestrator.helpers.errors import RequestError
-from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket
-from usr.plugins.software_orchestrator.helpers.tokens import counter, estimate
+from usr.plugins.software_orchestrator.helpers.text import fitting, render
+from usr.plugins.software_orchestrator.helpers.text.tokens import counter, estimate
+from usr.plugins.software_orchestrator.helpers.values.errors import RequestError
+from usr.plugins.software_orchestrator.helpers.values.packet import HandoverPacket
 
 count = counter().count
 IDENTITY = {
@@ -29,7 +29,7 @@ IDENTITY = {
 def real():
     """tiktoken's own count of a text as a whole."""
     tiktoken = pytest.importorskip("tiktoken")
-    from usr.plugins.software_orchestrator.helpers import tokens
+    from usr.plugins.software_orchestrator.helpers.text import tokens
 
     encoding = tokens._encoding()
     if not isinstance(encoding, tiktoken.Encoding):
@@ -39,11 +39,13 @@ def real():
 
 def parts_of(**fields):
     packet = HandoverPacket.model_validate({"identity": IDENTITY, "topic": "topic", **fields})
-    return render.package_parts(packet, head="head\n", foot="briefing: /p/b.md\nAnswer with handover_reply.\n")
+    return render.package_parts(
+        packet, head="head\n", foot="briefing: /p/b.md\nAnswer with handover_reply.\n"
+    )
 
 
 def fitted(parts, limit, count=count):
-    return budget.fit(parts, limit, count, lambda section: f"see {section}")
+    return fitting.fit(parts, limit, count, lambda section: f"see {section}")
 
 
 def turns(number, text="The quick brown fox jumps over the lazy dog again and again."):
@@ -78,14 +80,20 @@ packets = st.fixed_dictionaries(
         "return_condition": texts,
         "acceptance_criteria": several,
         "notes": several,
-        "recent_turns": several.map(lambda items: [{"role": "user", "text": text} for text in items]),
+        "recent_turns": several.map(
+            lambda items: [{"role": "user", "text": text} for text in items]
+        ),
         "decisions": several.map(
-            lambda items: [{"id": f"d{n}", "text": text, "rationale": text[:50]} for n, text in enumerate(items)]
+            lambda items: [
+                {"id": f"d{n}", "text": text, "rationale": text[:50]}
+                for n, text in enumerate(items)
+            ]
         ),
         "artifacts": several.map(lambda items: [{"path": text} for text in items]),
         "state": several.map(
             lambda items: [
-                {"field": f"f{n}", "value": text, "status": "declined" if n % 2 else "answered"} for n, text in enumerate(items)
+                {"field": f"f{n}", "value": text, "status": "declined" if n % 2 else "answered"}
+                for n, text in enumerate(items)
             ]
         ),
         "rejected_paths": several.map(lambda items: [{"what": text} for text in items]),
@@ -95,7 +103,7 @@ packets = st.fixed_dictionaries(
 
 @given(packets)
 def test_the_estimate_is_the_count_of_the_whole_text(real, fields):
-    package = budget.whole(parts_of(**fields), count)
+    package = fitting.whole(parts_of(**fields), count)
     assert real(package.text) <= package.tokens
     if not re.search(r"\^{1000}|x{1000}|(?:\S\n?){1000}", package.text):
         assert package.tokens == real(package.text)
@@ -108,7 +116,7 @@ def test_a_fitted_package_holds_its_limit_and_everything_that_is_never_cut(real,
     try:
         package = fitted(parts, limit)
     except RequestError as error:
-        assert budget.whole([part for part in parts if part.short], count).tokens > limit / 2
+        assert fitting.whole([part for part in parts if part.short], count).tokens > limit / 2
         assert error.code == "limit_not_positive"
         return
     assert real(package.text) <= package.tokens <= limit
@@ -128,9 +136,14 @@ def test_what_is_missing_is_named_and_what_is_not_missing_is_not(fields, limit):
     except RequestError:
         return
     missing = {part.section for part in parts if part.full not in package.text}
-    named = {line.partition(": ")[0] if ": do not" not in line else line[: line.index("again") + 5] for line in package.omitted}
+    named = {
+        line.partition(": ")[0] if ": do not" not in line else line[: line.index("again") + 5]
+        for line in package.omitted
+    }
     assert missing <= {
-        section for section in {part.section for part in parts} if any(line.startswith(section) for line in package.omitted)
+        section
+        for section in {part.section for part in parts}
+        if any(line.startswith(section) for line in package.omitted)
     }
     assert bool(package.omitted) == ("Not here for space" in package.text.splitlines()[-1])
     for name in named:
@@ -139,7 +152,11 @@ def test_what_is_missing_is_named_and_what_is_not_missing_is_not(fields, limit):
 
 @settings(max_examples=100)
 @given(
-    st.lists(st.sampled_from(["好", "👨‍👩‍👧‍👦", "ที่", "e\u0301", "🇩🇪", "a", " ", "👍🏽"]), min_size=50, max_size=400).map("".join),
+    st.lists(
+        st.sampled_from(["好", "👨‍👩‍👧‍👦", "ที่", "e\u0301", "🇩🇪", "a", " ", "👍🏽"]),
+        min_size=50,
+        max_size=400,
+    ).map("".join),
     st.integers(110, 300),
 )
 def test_a_text_is_cut_between_whole_characters(text, limit):
@@ -156,7 +173,11 @@ def test_a_text_is_cut_between_whole_characters(text, limit):
 
 def test_every_title_of_thirty_decisions_travels_and_the_rest_is_counted_and_pointed_to():
     decisions = [
-        {"id": f"d{n}", "text": f"Decision number {n} " + "with many words " * 20, "rationale": "because " * 50}
+        {
+            "id": f"d{n}",
+            "text": f"Decision number {n} " + "with many words " * 20,
+            "rationale": "because " * 50,
+        }
         for n in range(1, 31)
     ]
     package = fitted(parts_of(decisions=decisions), 3000)
@@ -179,7 +200,10 @@ def test_the_newest_turns_stay_and_the_older_ones_are_named():
 
 
 def test_what_is_left_out_is_named_thing_by_thing():
-    artifacts = [{"path": f"src/very/long/path/of/a/component/number/{n}.tsx", "sha256": "a" * 64, "size": n} for n in range(20)]
+    artifacts = [
+        {"path": f"src/very/long/path/of/a/component/number/{n}.tsx", "sha256": "a" * 64, "size": n}
+        for n in range(20)
+    ]
     package = fitted(parts_of(artifacts=artifacts), 300)
     (line,) = package.omitted
     for artifact in artifacts:
@@ -189,7 +213,7 @@ def test_what_is_left_out_is_named_thing_by_thing():
 @pytest.mark.parametrize("short_of", [0, 1])
 def test_a_package_is_whole_exactly_when_it_fits(short_of):
     parts = parts_of(summary="The client wants a quote form. " * 20, notes=["one", "two"])
-    whole = budget.whole(parts, count)
+    whole = fitting.whole(parts, count)
     package = fitted(parts, whole.tokens - short_of)
     assert (package.text == whole.text) is (short_of == 0)
     assert bool(package.omitted) is (short_of == 1)
@@ -209,18 +233,26 @@ def test_a_limit_that_cannot_hold_what_is_never_cut_is_an_error_that_names_it_an
 
 
 def test_the_estimate_without_tiktoken_keeps_the_limit_too(real):
-    package = fitted(parts_of(recent_turns=turns(40), summary="数据库迁移" * 100), 2000, estimate().count)
+    package = fitted(
+        parts_of(recent_turns=turns(40), summary="数据库迁移" * 100), 2000, estimate().count
+    )
     assert real(package.text) <= package.tokens <= 2000
 
 
 def test_a_limit_is_used_well():
-    package = fitted(parts_of(summary="A sentence of some words. " * 1000, recent_turns=turns(200)), 3000)
+    package = fitted(
+        parts_of(summary="A sentence of some words. " * 1000, recent_turns=turns(200)), 3000
+    )
     assert package.tokens >= 2850
 
 
 def test_a_part_that_grew_the_list_of_what_is_missing_goes_out_again(real):
     for limit in range(150, 420, 3):
         package = fitted(
-            parts_of(recent_turns=[{"role": "user", "text": "word " * 60} for _ in range(12)], summary="s " * 40), limit
+            parts_of(
+                recent_turns=[{"role": "user", "text": "word " * 60} for _ in range(12)],
+                summary="s " * 40,
+            ),
+            limit,
         )
         assert real(package.text) <= package.tokens <= limit

@@ -12,16 +12,27 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
-from usr.plugins.software_orchestrator.helpers import briefing_file, paths
-from usr.plugins.software_orchestrator.helpers.chain import OPEN, fold
-from usr.plugins.software_orchestrator.helpers.errors import RefusedError
-from usr.plugins.software_orchestrator.helpers.state_store import Ledger
+from usr.plugins.software_orchestrator.helpers.chain.chain import OPEN, fold
+from usr.plugins.software_orchestrator.helpers.records import briefing, paths
+from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger
+from usr.plugins.software_orchestrator.helpers.values.errors import RefusedError
 
 ROOT = Path(__file__).resolve().parents[2]
 GRAPH = {
-    "a0_software_orchestrator": ["solution_architect", "implementation_engineer", "quality_reviewer"],
+    "a0_software_orchestrator": [
+        "solution_architect",
+        "implementation_engineer",
+        "quality_reviewer",
+    ],
     "solution_architect": ["implementation_engineer", "quality_reviewer"],
     "implementation_engineer": ["quality_reviewer", "solution_architect"],
     "quality_reviewer": ["implementation_engineer", "solution_architect"],
@@ -52,8 +63,16 @@ class Walk(RuleBasedStateMachine):
 
     @initialize()
     def begin(self):
-        self.desk = Walk.open_desk(roster=ROSTER, max_handovers_per_chain=MOST_HOPS, max_handover_depth=MOST_DEPTH)
-        self.hops, self.stopped, self.fresh, self.written_since_stop, self.entries = [], False, 0, False, 0
+        self.desk = Walk.open_desk(
+            roster=ROSTER, max_handovers_per_chain=MOST_HOPS, max_handover_depth=MOST_DEPTH
+        )
+        self.hops, self.stopped, self.fresh, self.written_since_stop, self.entries = (
+            [],
+            False,
+            0,
+            False,
+            0,
+        )
         self.said = set()
 
     def expected(self, inside, receiver, words):
@@ -84,7 +103,10 @@ class Walk(RuleBasedStateMachine):
         replaces = newest is not None and newest.state == "prepared"
         fresh = 0 if self.stopped else self.fresh
         start = len(self.hops) if self.stopped else fresh
-        if not replaces and len([hop for hop in self.hops[start:] if hop.state != "superseded"]) >= MOST_HOPS:
+        if (
+            not replaces
+            and len([hop for hop in self.hops[start:] if hop.state != "superseded"]) >= MOST_HOPS
+        ):
             return "hops"
         if newest and newest.state in ("done", "rejected") and words[0] == newest.words[0]:
             return "nothing_new"
@@ -101,10 +123,17 @@ class Walk(RuleBasedStateMachine):
         inside = places[where % len(places)]
         goal = goal and f"{goal} of {receiver} {len(inside.line()) if inside else 0}"
         expected = self.expected(inside, receiver, (summary, goal))
-        if self.stopped and self.written_since_stop and expected not in ("nothing_open", "self", "graph"):
+        if (
+            self.stopped
+            and self.written_since_stop
+            and expected not in ("nothing_open", "self", "graph")
+        ):
             self.stopped, self.fresh = False, len(self.hops)
         elif self.stopped and self.written_since_stop:
-            self.stopped, self.fresh = False, len(self.hops)  # the person's word lifts it, whatever becomes of this call
+            self.stopped, self.fresh = (
+                False,
+                len(self.hops),
+            )  # the person's word lifts it, whatever becomes of this call
         caller = self.desk.inside(inside.prepared) if inside else self.desk.caller
         try:
             prepared = self.desk.call(receiver, caller=caller, summary=summary, goal=goal)
@@ -113,7 +142,9 @@ class Walk(RuleBasedStateMachine):
             if expected in ("depth", "hops"):
                 self.stopped, self.written_since_stop = True, False
             return
-        found = "repeat" if prepared.repeated else "supersede" if prepared.plan.supersedes else "new"
+        found = (
+            "repeat" if prepared.repeated else "supersede" if prepared.plan.supersedes else "new"
+        )
         assert found == expected, (found, expected)
         newest = next((hop for hop in reversed(self.hops) if hop.receiver == receiver), None)
         if found == "repeat":
@@ -124,7 +155,10 @@ class Walk(RuleBasedStateMachine):
         self.entries += 1
         self.hops.append(Hop(prepared, receiver, inside, (summary, goal)))
         identity = prepared.packet.identity
-        assert (identity.hop, identity.depth) == (len(self.hops), len(inside.line()) if inside else 0)
+        assert (identity.hop, identity.depth) == (
+            len(self.hops),
+            len(inside.line()) if inside else 0,
+        )
         assert identity.parent == (inside.prepared.packet.identity.handover_id if inside else "")
 
     def one(self, number, *states):
@@ -147,7 +181,10 @@ class Walk(RuleBasedStateMachine):
             hop.state = kind
 
     @precondition(lambda self: any(hop.state in OPEN for hop in self.hops))
-    @rule(number=st.integers(0, 30), kind=st.sampled_from(["done", "rejected", "clarify", "failed", "cancelled", "escalated"]))
+    @rule(
+        number=st.integers(0, 30),
+        kind=st.sampled_from(["done", "rejected", "clarify", "failed", "cancelled", "escalated"]),
+    )
     def come_back(self, number, kind):
         hop = self.one(number, *OPEN)
         self.give_back(hop, kind)
@@ -156,7 +193,9 @@ class Walk(RuleBasedStateMachine):
             self.stopped, self.written_since_stop = True, False
 
     def give_back(self, hop, kind):
-        newest = self.desk.chain().newest.model_copy(update={"identity": hop.prepared.packet.identity})
+        newest = self.desk.chain().newest.model_copy(
+            update={"identity": hop.prepared.packet.identity}
+        )
         more = {"missing": ["x"], "already_held": []} if kind == "clarify" else {}
         self.desk.tell(
             hop.prepared,
@@ -203,7 +242,9 @@ class Walk(RuleBasedStateMachine):
             hop.prepared.packet.identity.handover_id for hop in self.hops if hop.state in OPEN
         }
         holder = max(
-            (hop for hop in self.hops if hop.state in OPEN), key=lambda hop: (len(hop.line()), self.hops.index(hop)), default=None
+            (hop for hop in self.hops if hop.state in OPEN),
+            key=lambda hop: (len(hop.line()), self.hops.index(hop)),
+            default=None,
         )
         assert (chain.holder and chain.holder.receiver) == (holder and holder.receiver)
 
@@ -211,7 +252,7 @@ class Walk(RuleBasedStateMachine):
     def nothing_is_written_twice_and_everything_verifies(self):
         if not getattr(self, "hops", None):
             return
-        pieces = [piece for path in self.desk.folder.briefings() for piece in briefing_file.scan(path)]
+        pieces = [piece for path in self.desk.folder.briefings() for piece in briefing.scan(path)]
         assert [piece.kind for piece in pieces] == ["entry"] * self.entries
         assert all(piece.sha_ok for piece in pieces)
         readings = [Ledger(path, b"k" * 32).read() for path in self.desk.folder.ledgers()]
@@ -220,7 +261,9 @@ class Walk(RuleBasedStateMachine):
 
 def test_any_walk_of_calls_and_verdicts_is_as_the_model_says(open_desk):
     Walk.open_desk = staticmethod(open_desk)
-    run_state_machine_as_test(Walk, settings=settings(max_examples=40, stateful_step_count=20, phases=[Phase.generate]))
+    run_state_machine_as_test(
+        Walk, settings=settings(max_examples=40, stateful_step_count=20, phases=[Phase.generate])
+    )
 
 
 # crashes
@@ -246,7 +289,7 @@ def die_at(monkeypatch, write, share):
 
 
 def healthy(desk, entries):
-    pieces = [piece for path in desk.folder.briefings() for piece in briefing_file.scan(path)]
+    pieces = [piece for path in desk.folder.briefings() for piece in briefing.scan(path)]
     assert [piece.sha_ok for piece in pieces if piece.kind == "entry"].count(True) == entries
     ids = [piece.id for piece in pieces if piece.kind == "entry" and piece.sha_ok]
     assert len(ids) == len(set(ids)) == entries
@@ -255,7 +298,9 @@ def healthy(desk, entries):
 @pytest.mark.parametrize("share", [0, 0.3, 0.99, 1])
 @pytest.mark.parametrize("write", [1, 2, 3])
 @pytest.mark.parametrize("first", [True, False])
-def test_a_call_that_dies_in_any_of_its_writes_is_finished_by_the_same_call_once(desk, monkeypatch, write, share, first):
+def test_a_call_that_dies_in_any_of_its_writes_is_finished_by_the_same_call_once(
+    desk, monkeypatch, write, share, first
+):
     if not first:
         desk.call("hacker", summary="before")
         desk.call("solution_architect", summary="the one that is superseded")
@@ -264,7 +309,9 @@ def test_a_call_that_dies_in_any_of_its_writes_is_finished_by_the_same_call_once
         desk.call("solution_architect", summary="s", state={"vat_id": {"status": "declined"}})
     again = desk.call("solution_architect", summary="s", state={"vat_id": {"status": "declined"}})
     healthy(desk, 1 if first else 3)
-    assert len([item for item in desk.chain().handovers if item.state == "prepared"]) == (1 if first else 2)
+    assert len([item for item in desk.chain().handovers if item.state == "prepared"]) == (
+        1 if first else 2
+    )
     assert again.packet.identity.hop == (1 if first else 3)
     following = desk.call("implementation_engineer", summary="t")
     assert [item.status for item in following.packet.state] == ["declined"]
@@ -288,7 +335,7 @@ def test_a_process_that_is_gone_between_two_writes_leaves_a_chain_that_goes_on(d
             spec = importlib.util.spec_from_file_location("c" + str(len(sys.modules)), pathlib.Path({str(ROOT)!r}) / name)
             module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)
-        from usr.plugins.software_orchestrator.helpers import paths
+        from usr.plugins.software_orchestrator.helpers.records import paths
         real, done = paths.write_whole, []
         def write_whole(file, content, path):
             if len(done) == {after_writes}:
@@ -298,7 +345,9 @@ def test_a_process_that_is_gone_between_two_writes_leaves_a_chain_that_goes_on(d
         module.Desk(pathlib.Path({str(desk.root)!r})).call("hacker", summary="s")
         os._exit(9)
     """
-    ended = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=60)
+    ended = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=60
+    )
     assert ended.returncode == 9, ended.stderr
     desk.skip_ids(100)  # which the other process may have given
     prepared = desk.call("hacker", summary="s")

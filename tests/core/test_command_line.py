@@ -13,7 +13,7 @@ from unittest import mock
 
 import pytest
 
-from usr.plugins.software_orchestrator.helpers.command_line import main
+from usr.plugins.software_orchestrator.helpers.cli.command_line import main
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAT = ROOT / "tests/data/chats/landing-page.json"
@@ -29,7 +29,11 @@ class Done:
 def run(*arguments, text=""):
     """The command in this process; `test_the_check_up...` starts the real one."""
     out, err = io.StringIO(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err), mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode()))):
+    with (
+        redirect_stdout(out),
+        redirect_stderr(err),
+        mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode()))),
+    ):
         try:
             code = main([str(argument) for argument in arguments])
         except SystemExit as left:
@@ -38,7 +42,13 @@ def run(*arguments, text=""):
 
 
 def handover(project, /, *options, **args):
-    given = {"specialist_profile": "frontend_designer", "topic": "hero", "summary": "one", "project_root": str(project), **args}
+    given = {
+        "specialist_profile": "frontend_designer",
+        "topic": "hero",
+        "summary": "one",
+        "project_root": str(project),
+        **args,
+    }
     return run("handover", "--args", "-", *options, text=json.dumps(given))
 
 
@@ -47,7 +57,18 @@ def answer(done):
 
 
 def chat_handover(project, *more):
-    return run("handover", "--chat", CHAT, "--project", project, "--to", "frontend designer", "--topic", "hero", *more)
+    return run(
+        "handover",
+        "--chat",
+        CHAT,
+        "--project",
+        project,
+        "--to",
+        "frontend designer",
+        "--topic",
+        "hero",
+        *more,
+    )
 
 
 def test_the_check_up_finds_everything_and_writes_nothing():
@@ -62,9 +83,15 @@ def test_a_package_that_is_missing_is_named_with_what_mends_it():
         "import sys, runpy; sys.modules['pydantic'] = None; sys.argv = ['execute.py'];"
         f"sys.path.insert(0, {str(ROOT)!r}); runpy.run_path({str(ROOT / 'execute.py')!r}, run_name='__main__')"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.returncode == 1
-    assert done.stderr.startswith("ERROR: ") and "pydantic" in done.stderr and "pip install" in done.stderr
+    assert (
+        done.stderr.startswith("ERROR: ")
+        and "pydantic" in done.stderr
+        and "pip install" in done.stderr
+    )
     assert "Traceback" not in done.stderr
 
 
@@ -73,7 +100,9 @@ def test_a_saved_chat_is_handed_over_with_its_declines_and_is_not_touched(tmp_pa
     done = chat_handover(tmp_path, "--turns", "3", "--max-tokens", "2k")
     package = answer(done)["package"]
     assert done.returncode == 0 and package["max_context_tokens"] == 2000
-    packet = json.loads(run("show", package["handover_id"], "--packet", "--project", tmp_path).stdout)
+    packet = json.loads(
+        run("show", package["handover_id"], "--packet", "--project", tmp_path).stdout
+    )
     assert {item["field"] for item in packet["state"] if item["status"] == "declined"} >= {"prices"}
     assert len(packet["recent_turns"]) == 3
     assert packet["goal"].startswith("We need a landing page")
@@ -82,9 +111,21 @@ def test_a_saved_chat_is_handed_over_with_its_declines_and_is_not_touched(tmp_pa
 
 def test_what_the_person_gives_wins_over_the_extract(tmp_path):
     done = chat_handover(
-        tmp_path, "--goal", "Only the hero", "--decision", "Use grid", "--decision", "No carousel", "--state", "budget=500"
+        tmp_path,
+        "--goal",
+        "Only the hero",
+        "--decision",
+        "Use grid",
+        "--decision",
+        "No carousel",
+        "--state",
+        "budget=500",
     )
-    packet = json.loads(run("show", answer(done)["package"]["handover_id"], "--packet", "--project", tmp_path).stdout)
+    packet = json.loads(
+        run(
+            "show", answer(done)["package"]["handover_id"], "--packet", "--project", tmp_path
+        ).stdout
+    )
     assert packet["goal"] == "Only the hero"
     assert [item["text"] for item in packet["decisions"]] == ["Use grid", "No carousel"]
     assert {item["field"]: item["value"] for item in packet["state"]}["budget"] == "500"
@@ -108,7 +149,9 @@ def test_close_records_the_reason_and_lets_the_chain_go_on(tmp_path):
     identifier = answer(handover(tmp_path))["package"]["handover_id"]
     done = run("close", identifier, "--reason", "nobody is there", "--project", tmp_path)
     assert done.returncode == 0 and "cancelled" in done.stdout
-    assert "nobody is there" in next((tmp_path / ".a0proj/handover").glob("*.md")).read_text(encoding="utf-8")
+    assert "nobody is there" in next((tmp_path / ".a0proj/handover").glob("*.md")).read_text(
+        encoding="utf-8"
+    )
     again = answer(handover(tmp_path))
     assert again["package"]["hop"] == 2
 
@@ -117,27 +160,55 @@ def test_nesting_by_parent_stops_at_the_depth_and_needs_resume(tmp_path):
     parent, sender = "", ""
     for receiver in ("solution_architect", "implementation_engineer", "test_debug_engineer"):
         options = ("--from", sender, "--parent", parent) if parent else ()
-        done = handover(tmp_path, *options, specialist_profile=receiver, summary=f"part for {receiver}")
+        done = handover(
+            tmp_path, *options, specialist_profile=receiver, summary=f"part for {receiver}"
+        )
         assert done.returncode == 0, done.stderr
         parent, sender = answer(done)["package"]["handover_id"], receiver
     assert answer(done)["package"]["depth"] == 2
-    deeper = handover(tmp_path, "--from", sender, "--parent", parent, specialist_profile="quality_reviewer", summary="deeper")
+    deeper = handover(
+        tmp_path,
+        "--from",
+        sender,
+        "--parent",
+        parent,
+        specialist_profile="quality_reviewer",
+        summary="deeper",
+    )
     assert deeper.returncode == 1 and "max_handover_depth 3" in deeper.stderr
-    stopped = handover(tmp_path, specialist_profile="requirements_analyst", summary="after the stop")
+    stopped = handover(
+        tmp_path, specialist_profile="requirements_analyst", summary="after the stop"
+    )
     assert stopped.returncode == 1 and "stopped" in stopped.stderr
-    assert handover(tmp_path, "--resume", specialist_profile="requirements_analyst", summary="after the stop").returncode == 0
+    assert (
+        handover(
+            tmp_path,
+            "--resume",
+            specialist_profile="requirements_analyst",
+            summary="after the stop",
+        ).returncode
+        == 0
+    )
 
 
 def test_a_decline_is_lifted_by_the_person_at_the_command_line_only(tmp_path):
     handover(tmp_path, state={"vat_id": {"status": "declined"}})
     claimed = handover(
-        tmp_path, summary="two", state={"vat_id": {"status": "answered", "value": "DE1", "verbatim": "it is DE1, really"}}
+        tmp_path,
+        summary="two",
+        state={"vat_id": {"status": "answered", "value": "DE1", "verbatim": "it is DE1, really"}},
     )
     assert "vat_id stays declined" in " ".join(answer(claimed)["package"]["warnings"])
     lifted = handover(tmp_path, "--lift", "vat_id", summary="three", state={"vat_id": "DE1"})
-    packet = json.loads(run("show", answer(lifted)["package"]["handover_id"], "--packet", "--project", tmp_path).stdout)
+    packet = json.loads(
+        run(
+            "show", answer(lifted)["package"]["handover_id"], "--packet", "--project", tmp_path
+        ).stdout
+    )
     assert [(item["value"], item["status"]) for item in packet["state"]] == [("DE1", "answered")]
-    assert "decline_lifted" in next((tmp_path / ".a0proj/handover/chains").glob("*.jsonl")).read_text(encoding="utf-8")
+    assert "decline_lifted" in next(
+        (tmp_path / ".a0proj/handover/chains").glob("*.jsonl")
+    ).read_text(encoding="utf-8")
 
 
 def test_specialists_are_added_in_the_settings_without_code(tmp_path):
@@ -168,7 +239,11 @@ def test_a_file_that_is_no_chat_is_one_clear_line(tmp_path, content):
     file = tmp_path / "chat.json"
     file.write_text(content, encoding="utf-8")
     done = run("handover", "--chat", file, "--project", tmp_path, "--to", "hacker", "--topic", "t")
-    assert done.returncode == 1 and "not a saved Agent Zero chat" in done.stderr and "Traceback" not in done.stderr
+    assert (
+        done.returncode == 1
+        and "not a saved Agent Zero chat" in done.stderr
+        and "Traceback" not in done.stderr
+    )
 
 
 def test_unknown_options_exit_with_two_and_help_helps():
@@ -182,6 +257,12 @@ def test_unknown_options_exit_with_two_and_help_helps():
 def test_the_demo_shows_package_briefing_and_next_step(tmp_path):
     done = run("demo", tmp_path / "project")
     assert done.returncode == 0, done.stderr
-    for title in ("The chat", "Stage 1", "Stage 3", "What the orchestrator's tool call returns", "Next"):
+    for title in (
+        "The chat",
+        "Stage 1",
+        "Stage 3",
+        "What the orchestrator's tool call returns",
+        "Next",
+    ):
         assert f"=== {title}" in done.stdout
     assert "prices (declined, hop 1)" in done.stdout

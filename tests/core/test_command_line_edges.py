@@ -14,21 +14,42 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usr.plugins.software_orchestrator.helpers import command_line, ports, terminal
-from usr.plugins.software_orchestrator.tests.core.test_command_line import CHAT, ROOT, answer, chat_handover, handover, run
+from usr.plugins.software_orchestrator.helpers.cli import command_line, terminal
+from usr.plugins.software_orchestrator.helpers.values import call as values_call
+from usr.plugins.software_orchestrator.tests.core.test_command_line import (
+    CHAT,
+    ROOT,
+    answer,
+    chat_handover,
+    handover,
+    run,
+)
 
 COMMAND = [sys.executable, str(ROOT / "execute.py")]
-C_LOCALE = {"PATH": os.environ["PATH"], "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+C_LOCALE = {
+    "PATH": os.environ["PATH"],
+    "LC_ALL": "C",
+    "PYTHONUTF8": "0",
+    "PYTHONCOERCECLOCALE": "0",
+}
 
 
 def process(*arguments, data=b"", env=None, **options):
     options = {"stdout": subprocess.PIPE, **options}
     command = [*COMMAND, *map(str, arguments)]
-    return subprocess.run(command, input=data, stderr=subprocess.PIPE, env=env, timeout=60, check=False, **options)
+    return subprocess.run(
+        command, input=data, stderr=subprocess.PIPE, env=env, timeout=60, check=False, **options
+    )
 
 
 def arguments(project, **more):
-    return {"specialist_profile": "frontend_designer", "topic": "hero", "summary": "one", "project_root": str(project), **more}
+    return {
+        "specialist_profile": "frontend_designer",
+        "topic": "hero",
+        "summary": "one",
+        "project_root": str(project),
+        **more,
+    }
 
 
 def is_one_error(done):
@@ -39,7 +60,9 @@ def is_one_error(done):
 # --- encodings
 
 
-@pytest.mark.parametrize("env", [C_LOCALE, {**os.environ, "PYTHONIOENCODING": "latin-1"}], ids=["C", "latin-1"])
+@pytest.mark.parametrize(
+    "env", [C_LOCALE, {**os.environ, "PYTHONIOENCODING": "latin-1"}], ids=["C", "latin-1"]
+)
 def test_words_in_any_script_go_in_and_come_out_whatever_the_locale(tmp_path, env):
     words = "Größe 数据库 🚀 “x”"
     data = json.dumps(arguments(tmp_path, topic=words), ensure_ascii=False).encode()
@@ -53,7 +76,16 @@ def test_options_and_folders_are_read_as_utf_8_in_the_c_locale(tmp_path):
     project = tmp_path / "Büro"
     project.mkdir()
     done = process(
-        "handover", "--chat", CHAT, "--project", project, "--to", "frontend_designer", "--topic", "Größe", env=C_LOCALE
+        "handover",
+        "--chat",
+        CHAT,
+        "--project",
+        project,
+        "--to",
+        "frontend_designer",
+        "--topic",
+        "Größe",
+        env=C_LOCALE,
     )
     assert done.returncode == 0, done.stderr
     assert json.JSONDecoder().raw_decode(done.stdout.decode())[0]["package"]["topic"] == "Größe"
@@ -63,13 +95,23 @@ def test_options_and_folders_are_read_as_utf_8_in_the_c_locale(tmp_path):
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_a_byte_order_mark_is_no_part_of_the_arguments(tmp_path, encoding):
     file = tmp_path / "call.json"
-    file.write_bytes(json.dumps(arguments(tmp_path, topic="Größe"), ensure_ascii=False).encode(encoding))
+    file.write_bytes(
+        json.dumps(arguments(tmp_path, topic="Größe"), ensure_ascii=False).encode(encoding)
+    )
     assert answer(run("handover", "--args", file))["package"]["topic"] == "Größe"
 
 
 def test_a_whole_tool_call_in_a_fence_is_understood(tmp_path):
-    call = json.dumps({"tool_name": "handover_to_specialist", "tool_args": json.dumps(arguments(tmp_path, topic="fenced"))})
-    assert answer(run("handover", "--args", "-", text=f"```json\n{call}\n```\n"))["package"]["topic"] == "fenced"
+    call = json.dumps(
+        {
+            "tool_name": "handover_to_specialist",
+            "tool_args": json.dumps(arguments(tmp_path, topic="fenced")),
+        }
+    )
+    assert (
+        answer(run("handover", "--args", "-", text=f"```json\n{call}\n```\n"))["package"]["topic"]
+        == "fenced"
+    )
 
 
 def test_what_utf_8_cannot_tell_is_shown_as_an_escape():
@@ -88,7 +130,17 @@ DEEP = "[" * 100_000
     "command",
     [
         ("handover", "--args", "{deep}"),
-        ("handover", "--chat", "{deep}", "--to", "frontend_designer", "--topic", "t", "--project", "{folder}"),
+        (
+            "handover",
+            "--chat",
+            "{deep}",
+            "--to",
+            "frontend_designer",
+            "--topic",
+            "t",
+            "--project",
+            "{folder}",
+        ),
         ("handover", "--args", "{good}", "--settings", "{deep}"),
         ("history", "--chat", "{deep}"),
         ("history", "--chat", "{deep_history}"),
@@ -139,7 +191,9 @@ def test_both_sources_and_a_key_given_twice_are_named(tmp_path):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 def test_an_output_that_fails_after_recording_names_the_handover(tmp_path):
     with Path("/dev/full").open("wb") as full:
-        done = process("handover", "--args", "-", data=json.dumps(arguments(tmp_path)).encode(), stdout=full)
+        done = process(
+            "handover", "--args", "-", data=json.dumps(arguments(tmp_path)).encode(), stdout=full
+        )
     assert is_one_error(done), done.stderr
     identifier = re.search(r"ho-[0-9a-f]{16}", done.stderr.decode())[0]
     assert run("show", identifier, "--project", tmp_path).returncode == 0
@@ -149,7 +203,9 @@ def test_a_closed_standard_output_is_an_error_and_no_traceback(tmp_path):
     handover(tmp_path)
     for command in (("audit", tmp_path), ("verify", tmp_path), ("history", "--chat", CHAT)):
         line = " ".join(shlex.quote(str(word)) for word in [*COMMAND, *command])
-        done = subprocess.run(["sh", "-c", f"{line} >&-"], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(
+            ["sh", "-c", f"{line} >&-"], capture_output=True, text=True, timeout=60, check=False
+        )
         assert is_one_error(done), done.stderr
 
 
@@ -163,13 +219,17 @@ def test_options_of_a_chat_are_refused_with_arguments(tmp_path):
 
 def test_a_project_beside_the_arguments_counts_unless_they_name_another(tmp_path):
     (tmp_path / "other").mkdir()
-    text = json.dumps({"specialist_profile": "frontend_designer", "topic": "hero", "summary": "one"})
+    text = json.dumps(
+        {"specialist_profile": "frontend_designer", "topic": "hero", "summary": "one"}
+    )
     assert run("handover", "--args", "-", "--project", tmp_path, text=text).returncode == 0
     assert "two folders" in handover(tmp_path, "--project", tmp_path / "other").stderr
 
 
 def test_start_at_the_command_line_warns_that_nothing_is_started(tmp_path):
-    assert "nothing is started" in " ".join(answer(handover(tmp_path, start="yes"))["package"]["warnings"])
+    assert "nothing is started" in " ".join(
+        answer(handover(tmp_path, start="yes"))["package"]["warnings"]
+    )
     assert "nothing is started" not in handover(tmp_path, summary="two").stdout
 
 
@@ -184,9 +244,17 @@ def test_a_dry_run_says_that_nothing_was_recorded(tmp_path):
 def test_a_lift_that_lifts_nothing_is_an_error_that_says_how(tmp_path):
     handover(tmp_path, state={"vat_id": {"status": "declined"}})
     unknown = handover(tmp_path, "--lift", "nothere", summary="two")
-    assert is_one_error(unknown) and "nothere: nobody declined it" in unknown.stderr and "vat_id" in unknown.stderr
+    assert (
+        is_one_error(unknown)
+        and "nothere: nobody declined it" in unknown.stderr
+        and "vat_id" in unknown.stderr
+    )
     bare = handover(tmp_path, "--lift", "vat_id", summary="two")
-    assert is_one_error(bare) and "its new value is missing" in bare.stderr and "--state vat_id=VALUE" in bare.stderr
+    assert (
+        is_one_error(bare)
+        and "its new value is missing" in bare.stderr
+        and "--state vat_id=VALUE" in bare.stderr
+    )
     first = handover(tmp_path, "--lift", "vat_id", summary="two", state={"vat_id": "DE1"})
     again = handover(tmp_path, "--lift", "vat_id", summary="two", state={"vat_id": "DE1"})
     assert first.returncode == 0 and answer(again)["package"]["repeated"]
@@ -196,9 +264,17 @@ def test_a_lift_beside_a_chat_is_not_declined_again_by_the_chat(tmp_path):
     assert chat_handover(tmp_path).returncode == 0
     kept = chat_handover(tmp_path, "--state", "prices=10 EUR", "--summary", "two")
     assert "--lift prices" in " ".join(answer(kept)["package"]["warnings"])
-    lifted = chat_handover(tmp_path, "--lift", "prices", "--state", "prices=10 EUR", "--summary", "three")
-    packet = json.loads(run("show", answer(lifted)["package"]["handover_id"], "--packet", "--project", tmp_path).stdout)
-    assert ("prices", "10 EUR", "answered") in [(item["field"], item["value"], item["status"]) for item in packet["state"]]
+    lifted = chat_handover(
+        tmp_path, "--lift", "prices", "--state", "prices=10 EUR", "--summary", "three"
+    )
+    packet = json.loads(
+        run(
+            "show", answer(lifted)["package"]["handover_id"], "--packet", "--project", tmp_path
+        ).stdout
+    )
+    assert ("prices", "10 EUR", "answered") in [
+        (item["field"], item["value"], item["status"]) for item in packet["state"]
+    ]
     assert is_one_error(chat_handover(tmp_path / "fresh", "--lift", "prices"))
 
 
@@ -209,8 +285,22 @@ def test_a_resume_that_lifts_nothing_is_said(tmp_path):
 
 
 def test_an_error_names_the_option_beside_the_argument(tmp_path):
-    done = run("handover", "--chat", CHAT, "--project", tmp_path, "--max-tokens", "none at all", "--turns", "x")
-    for words in ("specialist_profile (--to) is required", "topic (--topic) is required", "max_context_tokens (--max-tokens)"):
+    done = run(
+        "handover",
+        "--chat",
+        CHAT,
+        "--project",
+        tmp_path,
+        "--max-tokens",
+        "none at all",
+        "--turns",
+        "x",
+    )
+    for words in (
+        "specialist_profile (--to) is required",
+        "topic (--topic) is required",
+        "max_context_tokens (--max-tokens)",
+    ):
         assert words in done.stderr
     assert "(--" not in run("handover", "--args", "-", text="{}").stderr
 
@@ -224,7 +314,11 @@ def test_only_what_is_open_or_prepared_is_closed(tmp_path):
     superseded = run("close", first, "--project", tmp_path, "--reason", "x")
     assert is_one_error(superseded) and "superseded" in superseded.stderr
     closed = run("close", second, "--project", tmp_path, "--reason", "no longer needed")
-    assert closed.returncode == 0 and "handed back" not in closed.stdout and "no longer needed" in closed.stdout
+    assert (
+        closed.returncode == 0
+        and "handed back" not in closed.stdout
+        and "no longer needed" in closed.stdout
+    )
     again = run("close", second, "--project", tmp_path, "--reason", "y")
     assert is_one_error(again) and "cancelled" in again.stderr
     assert is_one_error(run("close", "ho-0123456789abcdef", "--project", tmp_path, "--reason", "x"))
@@ -232,7 +326,7 @@ def test_only_what_is_open_or_prepared_is_closed(tmp_path):
 
 def test_another_installations_handover_is_shown_as_such_and_cannot_be_closed(tmp_path):
     identifier = answer(handover(tmp_path))["package"]["handover_id"]
-    with mock.patch.object(ports, "installation_key", return_value=b"k" * 32):
+    with mock.patch.object(values_call, "installation_key", return_value=b"k" * 32):
         for options in ((), ("--packet",), ("--text",)):
             shown = run("show", identifier, "--project", tmp_path, *options)
             assert shown.returncode == 0 and identifier in shown.stdout
@@ -267,17 +361,30 @@ def test_version_and_check_up_tell_the_truth(tmp_path):
 
 # --- odd chats
 
-SMALL = st.one_of(st.none(), st.booleans(), st.integers(-5, 5), st.text(max_size=6), st.just("\ud800"), st.just({"a": [1, {}]}))
+SMALL = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-5, 5),
+    st.text(max_size=6),
+    st.just("\ud800"),
+    st.just({"a": [1, {}]}),
+)
 KEYS = st.sampled_from(
     ["user_message", "tool_result", "tool_name", "file", "raw_content", "preview", "attachments", "messages_summary",
      "system_error", "sha256", "chars", "x"]
 )  # fmt: skip
 CONTENT = st.recursive(  # as sloppy as JSON can be
-    SMALL, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=8
+    SMALL,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=8,
 )
-MESSAGE = st.dictionaries(st.sampled_from(["ai", "content", "id", "kept", "agent", "profile", "summary", "tokens"]), CONTENT)
+MESSAGE = st.dictionaries(
+    st.sampled_from(["ai", "content", "id", "kept", "agent", "profile", "summary", "tokens"]),
+    CONTENT,
+)
 ROW = st.dictionaries(
-    st.sampled_from(["type", "content", "id", "kvps", "agentno"]), SMALL | st.sampled_from(["agent", "tool", "user"])
+    st.sampled_from(["type", "content", "id", "kvps", "agentno"]),
+    SMALL | st.sampled_from(["agent", "tool", "user"]),
 )
 
 
@@ -285,11 +392,26 @@ OPTIONS = st.sampled_from([(), ("--query", "a"), ("--part", "1")])
 
 
 @given(st.lists(MESSAGE, min_size=1, max_size=4), st.lists(ROW, max_size=3), OPTIONS)
-def test_a_chat_with_odd_messages_is_read_or_refused_in_one_line(tmp_path_factory, messages, rows, options):
+def test_a_chat_with_odd_messages_is_read_or_refused_in_one_line(
+    tmp_path_factory, messages, rows, options
+):
     file = tmp_path_factory.getbasetemp() / "odd.json"
     history = {"bulks": [], "topics": [], "current": {"messages": messages}}
-    file.write_text(json.dumps({"id": "c", "agents": [{"number": 0, "history": history}], "log": {"logs": rows}}))
-    handed = ("handover", "--to", "frontend_designer", "--topic", "t", "--project", file.parent, "--dry-run")
+    file.write_text(
+        json.dumps(
+            {"id": "c", "agents": [{"number": 0, "history": history}], "log": {"logs": rows}}
+        )
+    )
+    handed = (
+        "handover",
+        "--to",
+        "frontend_designer",
+        "--topic",
+        "t",
+        "--project",
+        file.parent,
+        "--dry-run",
+    )
     for command in (("history", *options), handed):
         done = run(*command, "--chat", file)
         assert is_one_error(done) or (done.returncode == 0 and done.stdout), done.stderr
@@ -297,8 +419,14 @@ def test_a_chat_with_odd_messages_is_read_or_refused_in_one_line(tmp_path_factor
 
 def test_a_message_without_a_usual_content_is_told_as_its_json(tmp_path):
     file = tmp_path / "chat.json"
-    history = {"bulks": [], "topics": [], "current": {"messages": [{"ai": False, "content": 5}, {"content": ["seven"]}]}}
-    file.write_text(json.dumps({"id": "c", "agents": [{"number": 0, "history": json.dumps(history)}]}))
+    history = {
+        "bulks": [],
+        "topics": [],
+        "current": {"messages": [{"ai": False, "content": 5}, {"content": ["seven"]}]},
+    }
+    file.write_text(
+        json.dumps({"id": "c", "agents": [{"number": 0, "history": json.dumps(history)}]})
+    )
     done = run("history", "--chat", file)
     assert done.returncode == 0 and "> 5" in done.stdout and "seven" in done.stdout
 
@@ -306,4 +434,7 @@ def test_a_message_without_a_usual_content_is_told_as_its_json(tmp_path):
 def test_none_of_a_range_names_the_range():
     done = run("history", "--chat", CHAT, "--query", "nosuchword", "--turns", "3-5")
     assert "none of turns 3-5" in done.stdout
-    assert "none of turn 3 " in run("history", "--chat", CHAT, "--query", "nosuchword", "--turns", "3").stdout
+    assert (
+        "none of turn 3 "
+        in run("history", "--chat", CHAT, "--query", "nosuchword", "--turns", "3").stdout
+    )

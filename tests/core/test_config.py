@@ -2,9 +2,9 @@
 
 import pytest
 
-from usr.plugins.software_orchestrator.helpers import resources
-from usr.plugins.software_orchestrator.helpers.config import settings
-from usr.plugins.software_orchestrator.helpers.errors import SettingsError
+from usr.plugins.software_orchestrator.helpers.records import resources
+from usr.plugins.software_orchestrator.helpers.values.errors import SettingsError
+from usr.plugins.software_orchestrator.helpers.values.settings import settings
 
 DEFAULTS = resources.default_settings()
 
@@ -24,7 +24,11 @@ def test_the_defaults_are_valid_and_every_key_is_known():
 
 
 def test_a_later_layer_wins_and_what_it_leaves_out_or_leaves_empty_stays():
-    found = settings(DEFAULTS, {"max_handover_depth": 2, "git_ignore": "all"}, {"max_handover_depth": 1, "git_ignore": None})
+    found = settings(
+        DEFAULTS,
+        {"max_handover_depth": 2, "git_ignore": "all"},
+        {"max_handover_depth": 1, "git_ignore": None},
+    )
     assert (found.max_handover_depth, found.git_ignore) == (1, "all")
 
 
@@ -78,7 +82,9 @@ def test_a_saved_roster_is_the_whole_list():
 
 
 def test_a_field_left_out_of_a_shipped_entry_comes_from_it():
-    found = settings(DEFAULTS, {"roster": {"hacker": {"can_handoff_to": [], "title": "Red Team"}}}).roster.find("hacker")
+    found = settings(
+        DEFAULTS, {"roster": {"hacker": {"can_handoff_to": [], "title": "Red Team"}}}
+    ).roster.find("hacker")
     assert (found.title, found.marker) == ("Red Team", DEFAULTS["roster"]["hacker"]["marker"])
 
 
@@ -94,7 +100,9 @@ def test_an_edge_that_ships_to_an_entry_that_was_removed_goes_with_it(roster):
 
 
 def test_an_edge_that_ships_to_an_entry_that_is_kept_stays():
-    found = settings(DEFAULTS, {"roster": {"frontend_designer": {"requires": ["goal"]}, "quality_reviewer": {}}}).roster
+    found = settings(
+        DEFAULTS, {"roster": {"frontend_designer": {"requires": ["goal"]}, "quality_reviewer": {}}}
+    ).roster
     assert found.find("frontend_designer").can_handoff_to == ("quality_reviewer",)
     assert found.find("quality_reviewer").can_handoff_to == ("frontend_designer",)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from usr.plugins.software_orchestrator.helpers import briefing_file, paths
+from usr.plugins.software_orchestrator.helpers.records import briefing, paths
 
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "bench_append.py"
 
@@ -35,7 +35,11 @@ def die_in(monkeypatch, project, write, wanted_bytes):
         calls.append(path)
         if len(calls) < write:
             return real(file, content, path)
-        file.write(content[:wanted_bytes] if wanted_bytes >= 0 else content[: len(content) + 1 + wanted_bytes])
+        file.write(
+            content[:wanted_bytes]
+            if wanted_bytes >= 0
+            else content[: len(content) + 1 + wanted_bytes]
+        )
         raise Killed
 
     real = paths.write_whole
@@ -47,13 +51,19 @@ def die_in(monkeypatch, project, write, wanted_bytes):
 
 # The snapshot, the plan, the entry; bytes from the start of the write, or from its end (-1 is all of it).
 @pytest.mark.parametrize("write", [1, 2, 3])
-@pytest.mark.parametrize("wanted_bytes", [0, 1, 2, 3, 50, 88, 89, 90, 120, 200, -120, -90, -70, -5, -4, -3, -2, -1])
-def test_a_call_that_died_in_any_of_its_writes_is_finished_by_the_same_call(tmp_path, monkeypatch, write, wanted_bytes):
+@pytest.mark.parametrize(
+    "wanted_bytes", [0, 1, 2, 3, 50, 88, 89, 90, 120, 200, -120, -90, -70, -5, -4, -3, -2, -1]
+)
+def test_a_call_that_died_in_any_of_its_writes_is_finished_by_the_same_call(
+    tmp_path, monkeypatch, write, wanted_bytes
+):
     bench.Records(tmp_path).hand_over("ho-0")
     die_in(monkeypatch, tmp_path, write, wanted_bytes)
     for handover in ("ho-1", "ho-1", "ho-2"):
         bench.Records(tmp_path).hand_over(handover)
-    result = bench.counted(bench.Records(tmp_path), {"ho-0", "ho-1", "ho-2"}, {"ho-0", "ho-1", "ho-2"})
+    result = bench.counted(
+        bench.Records(tmp_path), {"ho-0", "ho-1", "ho-2"}, {"ho-0", "ho-1", "ho-2"}
+    )
     assert bench.healthy(result), result
     assert result["entries"] == 3
     assert result["torn_pieces"] <= 1
@@ -90,7 +100,16 @@ def test_a_check_that_counts_would_see_a_lost_a_doubled_and_a_changed_entry(tmp_
 @pytest.fixture(scope="module")
 def short_run():
     """A short run; the long one (8 x 200 entries, 200 kills) is `python benchmarks/bench_append.py`."""
-    command = [sys.executable, str(BENCHMARK), "--processes", "8", "--entries", "25", "--kills", "25"]
+    command = [
+        sys.executable,
+        str(BENCHMARK),
+        "--processes",
+        "8",
+        "--entries",
+        "25",
+        "--kills",
+        "25",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout)
@@ -114,4 +133,4 @@ def test_kills_at_random_moments_lose_nothing_that_was_acknowledged(short_run):
 
 def test_the_same_entry_has_the_same_bytes_every_time():
     assert bench.entry_of("ho-3") == bench.entry_of("ho-3")
-    assert briefing_file.seal("ho-1", "## x\n") == briefing_file.seal("ho-1", "## x\n")
+    assert briefing.seal("ho-1", "## x\n") == briefing.seal("ho-1", "## x\n")

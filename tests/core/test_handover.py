@@ -10,11 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from usr.plugins.software_orchestrator.helpers import handover_protocol, handover_result, paths
-from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RecordError, RefusedError, RequestError
-from usr.plugins.software_orchestrator.helpers.packet import Turn
-from usr.plugins.software_orchestrator.helpers.request import ARGUMENTS
-from usr.plugins.software_orchestrator.helpers.tokens import counter
+from usr.plugins.software_orchestrator.helpers.arguments.handover import ARGUMENTS
+from usr.plugins.software_orchestrator.helpers.flow import prepare, result
+from usr.plugins.software_orchestrator.helpers.records import paths
+from usr.plugins.software_orchestrator.helpers.text.tokens import counter
+from usr.plugins.software_orchestrator.helpers.values.errors import (
+    HandoverError,
+    RecordError,
+    RefusedError,
+    RequestError,
+)
+from usr.plugins.software_orchestrator.helpers.values.packet import Turn
 
 SECRET = "sk-proj-" + "a1B2" * 10
 
@@ -38,13 +44,22 @@ def states(prepared):
 
 def test_the_answer_has_the_keys_of_the_seed_at_their_places(desk):
     answer = json.loads(
-        handover_result.message(desk.call("frontend_designer", topic="Landing page hero", summary="A quote form."))
+        result.message(
+            desk.call("frontend_designer", topic="Landing page hero", summary="A quote form.")
+        )
     )
     briefing = desk.root / ".a0proj/handover/frontend-designer-landing-page-hero-2026-06-05.md"
     assert (answer["status"], answer["persona_marker"]) == ("ok", "[frontend designer]")
     package = {
         name: answer["package"][name]
-        for name in ("specialist", "topic", "summary", "briefing_file", "max_context_tokens", "oversize_warning")
+        for name in (
+            "specialist",
+            "topic",
+            "summary",
+            "briefing_file",
+            "max_context_tokens",
+            "oversize_warning",
+        )
     }
     assert package == {
         "specialist": "frontend_designer",
@@ -60,12 +75,14 @@ def test_the_answer_has_the_keys_of_the_seed_at_their_places(desk):
         "newly_created": True,
         "size_bytes": briefing.stat().st_size,
     }
-    assert answer["next_step"].startswith("Orchestrator: review the package, then call_subordinate(...)")
+    assert answer["next_step"].startswith(
+        "Orchestrator: review the package, then call_subordinate(...)"
+    )
 
 
 def test_the_next_step_ends_with_a_call_that_can_be_copied(desk):
     prepared = desk.call()
-    call = json.loads(handover_result.next_step(prepared).partition("(...): ")[2])
+    call = json.loads(result.next_step(prepared).partition("(...): ")[2])
     assert call["tool_name"] == "call_subordinate"
     assert call["tool_args"]["message"] == f"§§handover({prepared.packet.identity.handover_id})"
 
@@ -79,18 +96,23 @@ def test_an_entry_is_appended_and_the_file_before_it_stays(desk):
     assert second.briefing.size_bytes == len(second.briefing.path.read_bytes())
 
 
-@pytest.mark.parametrize("profile", ["codebase_explorer", "hacker", "quality_reviewer", "release_auditor", "frontend_designer"])
+@pytest.mark.parametrize(
+    "profile",
+    ["codebase_explorer", "hacker", "quality_reviewer", "release_auditor", "frontend_designer"],
+)
 def test_every_specialist_can_be_reached(desk, profile):
     assert desk.call(profile).packet.identity.receiver == profile
 
 
 def test_the_snapshot_is_on_the_disk_before_the_briefing_is_touched(desk, monkeypatch):
     seen = []
-    plan = handover_protocol.ChainBook.brief
+    plan = prepare.ChainBook.brief
     monkeypatch.setattr(
-        handover_protocol.ChainBook,
+        prepare.ChainBook,
         "brief",
-        lambda book, event, check: seen.append((kinds(desk), desk.briefings())) or plan(book, event, check),
+        lambda book, event, check: (
+            seen.append((kinds(desk), desk.briefings())) or plan(book, event, check)
+        ),
     )
     desk.call()
     assert seen == [(["prepared"], "")]
@@ -105,20 +127,30 @@ def test_the_snapshot_is_on_the_disk_before_the_briefing_is_touched(desk, monkey
         ({"project_root": "relative"}, "project_root must be absolute"),
         ({"max_context_tokens": 0}, "max_context_tokens must be positive"),
         ({"max_context_tokens": -5}, "max_context_tokens must be positive"),
-        ({"specialist_profile": "a0_software_orchestrator"}, "a0_software_orchestrator cannot hand over to itself"),
+        (
+            {"specialist_profile": "a0_software_orchestrator"},
+            "a0_software_orchestrator cannot hand over to itself",
+        ),
         ({"max_context_tokens": 20}, "max_context_tokens must be positive and large enough"),
         ({"project_root": "/nowhere/at/all"}, "not an existing folder"),
         ({"answers": "ho-0123456789abcdef"}, "which is no handover of this topic"),
     ],
 )
 def test_a_refused_call_leaves_no_file(desk, change, text):
-    error = refusal(desk.raw, {"specialist_profile": "hacker", "topic": "t", "project_root": str(desk.root), **change})
+    error = refusal(
+        desk.raw,
+        {"specialist_profile": "hacker", "topic": "t", "project_root": str(desk.root), **change},
+    )
     assert text in str(error)
     assert desk.files() == []
 
 
 def test_without_a_project_the_error_is_that_of_the_seed(desk):
-    error = refusal(desk.raw, {"specialist_profile": "hacker", "topic": "t"}, replace(desk.caller, project_root=""))
+    error = refusal(
+        desk.raw,
+        {"specialist_profile": "hacker", "topic": "t"},
+        replace(desk.caller, project_root=""),
+    )
     assert str(error).startswith("ERROR: project_root is required")
 
 
@@ -131,7 +163,11 @@ anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(st.text(max_size=6) | st.sampled_from(["text", "status", "value", "id"]), inner, max_size=3)
+        | st.dictionaries(
+            st.text(max_size=6) | st.sampled_from(["text", "status", "value", "id"]),
+            inner,
+            max_size=3,
+        )
     ),
     max_leaves=6,
 )
@@ -141,14 +177,22 @@ anything = st.recursive(
 def test_any_arguments_are_handed_over_or_refused_without_a_file(open_desk, arguments):
     desk = open_desk()
     try:
-        prepared = desk.raw({"specialist_profile": "hacker", "topic": "t", "project_root": str(desk.root), **arguments})
+        prepared = desk.raw(
+            {
+                "specialist_profile": "hacker",
+                "topic": "t",
+                "project_root": str(desk.root),
+                **arguments,
+            }
+        )
     except HandoverError as error:
         assert str(error).startswith("ERROR: ")
         assert desk.files() == []
     else:
-        json.loads(handover_result.message(prepared).partition("\nWARNING")[0])
+        json.loads(result.message(prepared).partition("\nWARNING")[0])
         assert (
-            prepared.plan.package.tokens <= prepared.plan.request.max_context_tokens or prepared.plan.request.overflow == "whole"
+            prepared.plan.package.tokens <= prepared.plan.request.max_context_tokens
+            or prepared.plan.request.overflow == "whole"
         )
 
 
@@ -160,18 +204,22 @@ def test_the_warning_stands_exactly_when_the_package_is_over(open_desk):
     whole = open_desk().call(summary=summary).plan.estimated_tokens
     for limit, over in ((whole, False), (whole - 1, True)):
         desk = open_desk()
-        delta = desk.call(topic="Quote form", summary=summary).plan.estimated_tokens - whole  # the path may be longer
+        delta = (
+            desk.call(topic="Quote form", summary=summary).plan.estimated_tokens - whole
+        )  # the path may be longer
         prepared = open_desk().call(summary=summary, max_context_tokens=limit + delta)
-        package = handover_result.result(prepared)["package"]
-        assert (prepared.plan.estimated_tokens > prepared.plan.request.max_context_tokens) == package["oversize_warning"]
-        assert ("\nWARNING: " in handover_result.message(prepared)) == package["oversize_warning"]
+        package = result.result(prepared)["package"]
+        assert (
+            prepared.plan.estimated_tokens > prepared.plan.request.max_context_tokens
+        ) == package["oversize_warning"]
+        assert ("\nWARNING: " in result.message(prepared)) == package["oversize_warning"]
         if prepared.plan.estimated_tokens == whole + delta:
             assert package["oversize_warning"] is over
 
 
 def test_an_oversized_package_is_fitted_and_what_is_missing_is_named(desk):
     prepared = desk.call(summary="word " * 5000, max_context_tokens=200)
-    package = handover_result.result(prepared)["package"]
+    package = result.result(prepared)["package"]
     assert package["oversize_warning"] is True
     assert package["estimated_tokens"] > 5000
     assert package["delivered_tokens"] == counter().count(prepared.plan.package.text) <= 200
@@ -211,12 +259,20 @@ def test_the_first_message_of_a_chat_can_be_a_handover(desk):
 
 def test_a_cold_handover_is_warned_about_and_a_warm_one_is_not(open_desk):
     assert any("cold handover" in warning for warning in open_desk().call().plan.warnings)
-    assert not any("cold handover" in warning for warning in open_desk().call(goal="A form").plan.warnings)
+    assert not any(
+        "cold handover" in warning for warning in open_desk().call(goal="A form").plan.warnings
+    )
 
 
 def test_megabytes_in_every_argument_are_handed_over_in_seconds(desk):
     text = ("^" * 400_000, " x" * 200_000, "a" * 300_000)
-    prepared = desk.call(summary=text[0], goal=text[1], notes=[text[2]], recent_turns=[text[0]], max_context_tokens=1000)
+    prepared = desk.call(
+        summary=text[0],
+        goal=text[1],
+        notes=[text[2]],
+        recent_turns=[text[0]],
+        max_context_tokens=1000,
+    )
     assert prepared.plan.package.tokens <= 1000
 
 
@@ -247,8 +303,10 @@ def test_a_secret_reaches_neither_disk_nor_package_nor_answer(desk):
         "topic": f"with {SECRET}",
     }
     prepared = desk.call(**fields)
-    everything = handover_result.message(prepared) + prepared.plan.package.text + "".join(desk.files())
-    everything += "".join(path.read_text(encoding="utf-8") for path in desk.root.rglob("*") if path.is_file())
+    everything = result.message(prepared) + prepared.plan.package.text + "".join(desk.files())
+    everything += "".join(
+        path.read_text(encoding="utf-8") for path in desk.root.rglob("*") if path.is_file()
+    )
     assert SECRET not in everything
     assert "[REDACTED:openai_key]" in everything
 
@@ -281,10 +339,19 @@ def test_a_failing_mask_stops_the_handover_before_anything_is_written(desk):
 
 
 def test_state_reaches_the_third_hop_with_value_type_and_status(desk):
-    desk.returns(desk.call("requirements_analyst", state={"ticket": "ABC-1", "budget_eur": 0, "vat_id": {"status": "declined"}}))
+    desk.returns(
+        desk.call(
+            "requirements_analyst",
+            state={"ticket": "ABC-1", "budget_eur": 0, "vat_id": {"status": "declined"}},
+        )
+    )
     desk.returns(desk.call("solution_architect", summary="design it"))
     third = desk.call("implementation_engineer", summary="build it")
-    assert states(third) == {"ticket": ("answered", "ABC-1"), "budget_eur": ("answered", 0), "vat_id": ("declined", None)}
+    assert states(third) == {
+        "ticket": ("answered", "ABC-1"),
+        "budget_eur": ("answered", 0),
+        "vat_id": ("declined", None),
+    }
     assert "> vat_id (declined, hop 1)" in third.plan.package.text
 
 
@@ -294,12 +361,16 @@ def test_a_blank_for_a_declined_field_keeps_the_decline_and_says_who_and_when(de
     third = desk.call("implementation_engineer", summary="y", state={"vat_id": ""})
     assert states(third)["vat_id"][0] == "declined"
     (warning,) = [text for text in third.plan.warnings if "vat_id" in text]
-    assert all(part in warning for part in ("a0_software_orchestrator", "hop 1", "2026-06-05T14:03"))
+    assert all(
+        part in warning for part in ("a0_software_orchestrator", "hop 1", "2026-06-05T14:03")
+    )
 
 
 def lifted(desk, words):
     value = {"status": "answered", "value": "DE123", "verbatim": words}
-    return states(desk.call("implementation_engineer", summary="y", state={"vat_id": value}))["vat_id"][0]
+    return states(desk.call("implementation_engineer", summary="y", state={"vat_id": value}))[
+        "vat_id"
+    ][0]
 
 
 def test_only_what_the_person_wrote_after_the_decline_lifts_it(open_desk):
@@ -326,23 +397,47 @@ def test_a_decline_and_its_lift_in_one_call_stay_declined(desk):
     desk.call("requirements_analyst", summary="x")
     both = [
         {"field": "vat_id", "status": "declined"},
-        {"field": "vat_id", "value": "DE123", "status": "answered", "verbatim": "my VAT id is DE123"},
+        {
+            "field": "vat_id",
+            "value": "DE123",
+            "status": "answered",
+            "verbatim": "my VAT id is DE123",
+        },
     ]
     assert states(desk.call("solution_architect", state=both))["vat_id"][0] == "declined"
 
 
 def test_a_superseded_call_loses_nothing_it_said(desk):
-    desk.call(decisions=["Use HTML"], state={"a": 1}, notes="n", rejected_paths=["Flash"], goal="A form")
+    desk.call(
+        decisions=["Use HTML"], state={"a": 1}, notes="n", rejected_paths=["Flash"], goal="A form"
+    )
     again = desk.call(summary="other words").packet
-    assert ([item.text for item in again.decisions], again.goal, again.notes) == (["Use HTML"], "A form", ("n",))
+    assert ([item.text for item in again.decisions], again.goal, again.notes) == (
+        ["Use HTML"],
+        "A form",
+        ("n",),
+    )
     assert again.rejected_paths[0].what == "Flash"
     assert kinds(desk).count("superseded") == 1
 
 
 def test_what_is_said_for_one_hop_only_is_not_inherited(desk):
-    desk.call(summary="s", next_action="n", user_state="u", handover_reason="r", return_condition="c", recent_turns=["user: t"])
+    desk.call(
+        summary="s",
+        next_action="n",
+        user_state="u",
+        handover_reason="r",
+        return_condition="c",
+        recent_turns=["user: t"],
+    )
     packet = desk.call("hacker", goal="g").packet
-    assert (packet.summary, packet.next_action, packet.user_state, packet.handover_reason, packet.recent_turns) == (
+    assert (
+        packet.summary,
+        packet.next_action,
+        packet.user_state,
+        packet.handover_reason,
+        packet.recent_turns,
+    ) == (
         "",
         "",
         "",
@@ -362,7 +457,16 @@ def test_a_summary_that_tells_the_last_turns_makes_them_travel_once(desk):
 
 def test_artifacts_are_recorded_as_they_are(desk):
     (desk.root / "index.html").write_text("hello")
-    prepared = desk.call(artifacts=["index.html", "gone.css", "/etc/passwd", "../outside", "https://example.org/x", "a\0b"])
+    prepared = desk.call(
+        artifacts=[
+            "index.html",
+            "gone.css",
+            "/etc/passwd",
+            "../outside",
+            "https://example.org/x",
+            "a\0b",
+        ]
+    )
     found = {item.path: item.size for item in prepared.packet.artifacts}
     assert found["index.html"] == 5
     assert set(found.values()) == {5, None}
@@ -372,19 +476,31 @@ def test_authority_narrows_with_every_handover_and_the_widening_is_recorded(desk
     first = desk.call("solution_architect", authority=["read"])
     desk.deliver(first)
     inner = desk.raw(
-        {"specialist_profile": "implementation_engineer", "topic": "x", "summary": "s", "authority": ["read", "write"]},
+        {
+            "specialist_profile": "implementation_engineer",
+            "topic": "x",
+            "summary": "s",
+            "authority": ["read", "write"],
+        },
         desk.inside(first),
     )
     assert inner.packet.authority.granted == ("read",)
     assert any("write" in text for text in inner.plan.warnings)
-    assert [event.data["asked"] for event in desk.events() if event.kind == "refused"] == [["write"]]
+    assert [event.data["asked"] for event in desk.events() if event.kind == "refused"] == [
+        ["write"]
+    ]
 
 
 def test_a_denied_right_never_becomes_freedom(desk):
     first = desk.call("solution_architect", authority={"granted": ["read"], "denied": ["read"]})
     desk.deliver(first)
     inner = desk.raw(
-        {"specialist_profile": "implementation_engineer", "topic": "x", "summary": "s", "authority": ["write"]},
+        {
+            "specialist_profile": "implementation_engineer",
+            "topic": "x",
+            "summary": "s",
+            "authority": ["write"],
+        },
         desk.inside(first),
     )
     assert "write" not in inner.packet.authority.granted
@@ -392,14 +508,20 @@ def test_a_denied_right_never_becomes_freedom(desk):
 
 
 def test_a_specialist_is_bound_by_its_own_entry_also_inside_another(open_desk):
-    roster = {name: {} for name in ("a0_software_orchestrator", "solution_architect", "implementation_engineer")}
+    roster = {
+        name: {}
+        for name in ("a0_software_orchestrator", "solution_architect", "implementation_engineer")
+    }
     roster["a0_software_orchestrator"] = {"can_handoff_to": ["solution_architect"]}
     roster["solution_architect"] = {"can_handoff_to": ["implementation_engineer"]}
     roster["implementation_engineer"] = {"can_handoff_to": [], "authority": {"granted": ["read"]}}
     desk = open_desk(roster=roster)
     first = desk.call("solution_architect")
     desk.deliver(first)
-    inner = desk.raw({"specialist_profile": "implementation_engineer", "topic": "x", "summary": "s"}, desk.inside(first))
+    inner = desk.raw(
+        {"specialist_profile": "implementation_engineer", "topic": "x", "summary": "s"},
+        desk.inside(first),
+    )
     assert inner.packet.authority.granted == ("read",)
 
 
@@ -409,7 +531,9 @@ def test_a_specialist_is_bound_by_its_own_entry_also_inside_another(open_desk):
 def test_the_same_call_again_is_the_same_handover_and_nothing_is_written(desk):
     first = desk.call(summary="s")
     before = {path: path.read_bytes() for path in desk.root.rglob("*") if path.is_file()}
-    again = desk.call(summary="s", max_context_tokens=500, handover_reason="other", start=True, wrong=1)
+    again = desk.call(
+        summary="s", max_context_tokens=500, handover_reason="other", start=True, wrong=1
+    )
     assert again.repeated
     assert again.packet == first.packet
     assert any("wrong" in text for text in again.plan.warnings)
@@ -431,7 +555,8 @@ def test_the_same_words_from_another_place_are_another_handover(desk):
     desk.call("implementation_engineer", summary="part")
     desk.deliver(first)
     inner = desk.raw(
-        {"specialist_profile": "implementation_engineer", "topic": "Quote form", "summary": "part"}, desk.inside(first)
+        {"specialist_profile": "implementation_engineer", "topic": "Quote form", "summary": "part"},
+        desk.inside(first),
     )
     assert not inner.repeated
     assert inner.packet.identity.parent == first.packet.identity.handover_id
@@ -457,7 +582,9 @@ def test_a_second_call_means_what_the_table_says(open_desk, state, same, other):
         first = desk.call(summary="s")
         if state in ("delivered", "accepted", "interrupted"):
             desk.deliver(first)
-            for kind in ("accepted", "interrupted")[: ("delivered", "accepted", "interrupted").index(state)]:
+            for kind in ("accepted", "interrupted")[
+                : ("delivered", "accepted", "interrupted").index(state)
+            ]:
                 desk.tell(first, kind, implicit=False, why="")
         elif state != "prepared":
             desk.returns(first, state)
@@ -494,7 +621,10 @@ def nested(desk, *profiles):
     prepared = desk.call(profiles[0], summary="s0")
     desk.deliver(prepared)
     for number, profile in enumerate(profiles[1:], 1):
-        prepared = desk.raw({"specialist_profile": profile, "topic": "ignored", "summary": f"s{number}"}, desk.inside(prepared))
+        prepared = desk.raw(
+            {"specialist_profile": profile, "topic": "ignored", "summary": f"s{number}"},
+            desk.inside(prepared),
+        )
         desk.deliver(prepared)
     return prepared
 
@@ -503,7 +633,12 @@ def test_a_nested_handover_stays_in_the_chain_the_project_and_the_topic_of_its_o
     first = desk.call("solution_architect")
     desk.deliver(first)
     inner = desk.raw(
-        {"specialist_profile": "codebase_explorer", "topic": "else", "project_root": str(tmp_path), "summary": "s"},
+        {
+            "specialist_profile": "codebase_explorer",
+            "topic": "else",
+            "project_root": str(tmp_path),
+            "summary": "s",
+        },
         desk.inside(first),
     )
     identity = inner.packet.identity
@@ -519,13 +654,19 @@ def test_a_nested_handover_stays_in_the_chain_the_project_and_the_topic_of_its_o
 def test_at_depth_two_a_handover_works_and_its_receivers_own_is_refused_and_stops_the_chain(desk):
     third = nested(desk, "solution_architect", "implementation_engineer", "frontend_designer")
     assert third.packet.identity.depth == 2
-    error = refusal(desk.raw, {"specialist_profile": "quality_reviewer", "topic": "x", "summary": "y"}, desk.inside(third))
+    error = refusal(
+        desk.raw,
+        {"specialist_profile": "quality_reviewer", "topic": "x", "summary": "y"},
+        desk.inside(third),
+    )
     assert error.code == "depth"
     assert "solution_architect > implementation_engineer > frontend_designer" in str(error)
     assert kinds(desk)[-2:] == ["refused", "escalated"]
 
 
-def test_the_first_call_past_the_hop_cap_is_refused_with_the_chain_and_it_stays_so_until_the_person_writes(open_desk):
+def test_the_first_call_past_the_hop_cap_is_refused_with_the_chain_and_it_stays_so_until_the_person_writes(
+    open_desk,
+):
     desk = open_desk(max_handovers_per_chain=3)
     for number, profile in enumerate(["hacker", "solution_architect", "hacker"]):
         desk.returns(desk.call(profile, summary=f"s{number}"))
@@ -561,12 +702,16 @@ def test_the_same_goal_inside_itself_is_refused_naming_the_hop_that_had_it(desk)
     first = desk.call("solution_architect", goal="Build the form")
     desk.deliver(first)
     error = refusal(
-        desk.raw, {"specialist_profile": "implementation_engineer", "topic": "x", "goal": " build the FORM "}, desk.inside(first)
+        desk.raw,
+        {"specialist_profile": "implementation_engineer", "topic": "x", "goal": " build the FORM "},
+        desk.inside(first),
     )
     assert "hop 1 (a0_software_orchestrator > solution_architect)" in str(error)
 
 
-@pytest.mark.parametrize("name", ["solution_architect", "Solution Architect", " [solution-architect] "])
+@pytest.mark.parametrize(
+    "name", ["solution_architect", "Solution Architect", " [solution-architect] "]
+)
 def test_a_specialist_cannot_hand_over_to_itself_by_any_spelling(desk, name):
     first = desk.call("solution_architect")
     desk.deliver(first)
@@ -577,14 +722,18 @@ def test_a_specialist_cannot_hand_over_to_itself_by_any_spelling(desk, name):
 
 def test_a_specialist_cannot_hand_the_part_back_down_to_who_holds_the_whole(desk):
     inner = nested(desk, "solution_architect", "implementation_engineer", "codebase_explorer")
-    error = refusal(desk.raw, {"specialist_profile": "solution_architect", "topic": "x"}, desk.inside(inner))
+    error = refusal(
+        desk.raw, {"specialist_profile": "solution_architect", "topic": "x"}, desk.inside(inner)
+    )
     assert error.code == "receiver_open"
 
 
 def test_only_the_edges_of_the_graph_are_walked(desk):
     first = desk.call("hacker")
     desk.deliver(first)
-    error = refusal(desk.raw, {"specialist_profile": "release_auditor", "topic": "x"}, desk.inside(first))
+    error = refusal(
+        desk.raw, {"specialist_profile": "release_auditor", "topic": "x"}, desk.inside(first)
+    )
     assert error.code == "graph"
     assert "security_data_engineer" in str(error)
 
@@ -592,16 +741,32 @@ def test_only_the_edges_of_the_graph_are_walked(desk):
 def test_a_b_a_needs_the_edge_and_news_and_counts_as_a_hop(desk):
     review = desk.call("quality_reviewer", summary="review it")
     desk.returns(review)
-    leg = replace(desk.caller, sender="quality_reviewer", continues=review.packet.identity.handover_id)
-    fix = desk.raw({"specialist_profile": "implementation_engineer", "topic": "Quote form", "summary": "a"}, leg)
+    leg = replace(
+        desk.caller, sender="quality_reviewer", continues=review.packet.identity.handover_id
+    )
+    fix = desk.raw(
+        {"specialist_profile": "implementation_engineer", "topic": "Quote form", "summary": "a"},
+        leg,
+    )
     desk.returns(fix)
-    back = replace(desk.caller, sender="implementation_engineer", continues=fix.packet.identity.handover_id)
-    error = refusal(desk.raw, {"specialist_profile": "quality_reviewer", "topic": "Quote form"}, back)
+    back = replace(
+        desk.caller, sender="implementation_engineer", continues=fix.packet.identity.handover_id
+    )
+    error = refusal(
+        desk.raw, {"specialist_profile": "quality_reviewer", "topic": "Quote form"}, back
+    )
     assert error.code == "nothing_new"
     assert "quality_reviewer > implementation_engineer > quality_reviewer" in str(error)
     desk.person_writes()
     back = replace(back, person_count=desk.caller.person_count)
-    again = desk.raw({"specialist_profile": "quality_reviewer", "topic": "Quote form", "decisions": ["label fixed"]}, back)
+    again = desk.raw(
+        {
+            "specialist_profile": "quality_reviewer",
+            "topic": "Quote form",
+            "decisions": ["label fixed"],
+        },
+        back,
+    )
     assert (again.packet.identity.hop, again.packet.identity.depth) == (3, 0)
 
 
@@ -609,7 +774,12 @@ def test_who_does_not_work_in_a_handover_cannot_hand_it_on(desk):
     first = desk.call("solution_architect")
     desk.deliver(first)
     caller = replace(desk.inside(first), sender="hacker")
-    assert refusal(desk.raw, {"specialist_profile": "security_data_engineer", "topic": "x"}, caller).code == "graph"
+    assert (
+        refusal(
+            desk.raw, {"specialist_profile": "security_data_engineer", "topic": "x"}, caller
+        ).code
+        == "graph"
+    )
 
 
 @pytest.mark.parametrize("kind", ["done", "cancelled", "failed", "rejected"])
@@ -618,7 +788,9 @@ def test_nothing_of_a_closed_handover_is_handed_over(desk, kind):
     desk.returns(first, kind)
     assert (
         refusal(
-            desk.raw, {"specialist_profile": "implementation_engineer", "topic": "x", "summary": "s"}, desk.inside(first)
+            desk.raw,
+            {"specialist_profile": "implementation_engineer", "topic": "x", "summary": "s"},
+            desk.inside(first),
         ).code
         == "nothing_open"
     )
@@ -626,7 +798,12 @@ def test_nothing_of_a_closed_handover_is_handed_over(desk, kind):
 
 def test_an_unknown_handover_as_the_place_of_work_is_refused_and_leaves_nothing(desk):
     caller = replace(desk.caller, inside="ho-ffffffffffffffff", sender="hacker")
-    assert refusal(desk.raw, {"specialist_profile": "security_data_engineer", "topic": "x"}, caller).code == "nothing_open"
+    assert (
+        refusal(
+            desk.raw, {"specialist_profile": "security_data_engineer", "topic": "x"}, caller
+        ).code
+        == "nothing_open"
+    )
     assert desk.files() == []
 
 
@@ -639,7 +816,10 @@ def test_two_chats_have_chains_of_their_own(desk):
 
 
 def test_a_receiver_gets_nothing_without_what_it_requires(open_desk):
-    roster = {"a0_software_orchestrator": {}, "hacker": {"can_handoff_to": [], "requires": ["goal", "state.scope", "authority"]}}
+    roster = {
+        "a0_software_orchestrator": {},
+        "hacker": {"can_handoff_to": [], "requires": ["goal", "state.scope", "authority"]},
+    }
     roster["a0_software_orchestrator"] = {"can_handoff_to": ["hacker"]}
     desk = open_desk(roster=roster)
     error = refusal(desk.call, "hacker", summary="s")
@@ -668,9 +848,13 @@ def test_a_text_is_recorded_as_it_came_and_shown_so_that_it_forges_nothing(desk,
     prepared = desk.call(summary=text, recent_turns=[{"role": "user", "content": text}])
     assert prepared.packet.summary == text
     assert prepared.packet.recent_turns == () or prepared.packet.recent_turns[0].text == text
-    assert [event.data["packet"]["summary"] for event in desk.events() if event.kind == "prepared"] == [text]
+    assert [
+        event.data["packet"]["summary"] for event in desk.events() if event.kind == "prepared"
+    ] == [text]
     outside = [line for line in desk.briefings().split("\n") if not line.startswith(">")]
-    assert not [line for line in outside if "rm -rf" in line or "evil" in line or "Next Steps" in line]
+    assert not [
+        line for line in outside if "rm -rf" in line or "evil" in line or "Next Steps" in line
+    ]
     assert len(re.findall("^<!-- handover:end", desk.briefings(), re.MULTILINE)) == 1
 
 
@@ -687,7 +871,20 @@ def test_a_folder_with_line_ends_in_its_name_forges_nothing(open_desk, tmp_path)
 
 @pytest.mark.parametrize(
     "topic",
-    ["../../etc/cron.d/x", "..\\..\\x", "CON", "nul.txt", "a:b", "x" * 300, "a\0b", "🚀🔥", "数据库迁移", "C++ build", "-", "."],
+    [
+        "../../etc/cron.d/x",
+        "..\\..\\x",
+        "CON",
+        "nul.txt",
+        "a:b",
+        "x" * 300,
+        "a\0b",
+        "🚀🔥",
+        "数据库迁移",
+        "C++ build",
+        "-",
+        ".",
+    ],
 )
 def test_any_topic_stays_inside_the_folder_and_is_the_same_file_twice(desk, topic):
     first = desk.call("hacker", topic=topic, summary="one")
@@ -699,7 +896,16 @@ def test_any_topic_stays_inside_the_folder_and_is_the_same_file_twice(desk, topi
 
 
 def test_topics_that_look_alike_have_files_of_their_own(desk):
-    topics = ["C++ build", "C# build", "Auth/login", "auth login", "数据库迁移", "认证修复", "🚀🔥", "ทดสอบ"]
+    topics = [
+        "C++ build",
+        "C# build",
+        "Auth/login",
+        "auth login",
+        "数据库迁移",
+        "认证修复",
+        "🚀🔥",
+        "ทดสอบ",
+    ]
     assert len({desk.call("hacker", topic=topic).briefing.path for topic in topics}) == len(topics)
 
 
@@ -710,7 +916,9 @@ def test_a_folder_that_is_a_link_is_refused_and_nothing_is_written_outside(desk,
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("make", [lambda path: path.symlink_to("/etc/hostname"), os.mkfifo, lambda path: path.mkdir()])
+@pytest.mark.parametrize(
+    "make", [lambda path: path.symlink_to("/etc/hostname"), os.mkfifo, lambda path: path.mkdir()]
+)
 def test_a_briefing_that_is_no_plain_file_is_refused_and_the_ledger_says_so(desk, make):
     desk.folder.path.mkdir(parents=True)
     make(desk.folder.path / "hacker-quote-form-2026-06-05.md")
@@ -749,17 +957,17 @@ def test_a_refusal_is_told_also_when_it_cannot_be_recorded(open_desk):
     desk = open_desk(lock_timeout_s=0.2)
     first = desk.call("hacker")
     desk.deliver(first)
-    real = handover_protocol.note_refusal
+    real = prepare.note_refusal
 
     def locked(*arguments):
         with desk.folder.lock(1):
             return real(*arguments)
 
     try:
-        handover_protocol.note_refusal = locked
+        prepare.note_refusal = locked
         assert refusal(desk.call, "hacker", summary="other").code == "receiver_open"
     finally:
-        handover_protocol.note_refusal = real
+        prepare.note_refusal = real
 
 
 def test_a_clock_that_goes_back_changes_no_order(desk):
@@ -776,23 +984,32 @@ def test_at_midnight_the_package_and_the_disk_name_the_same_file(desk):
         prepared = desk.call("hacker", summary=f"s{number}")
         assert str(prepared.briefing.path) in prepared.plan.package.text
         assert prepared.briefing.path.exists()
-        assert handover_result.result(prepared)["package"]["briefing_file"] == str(prepared.briefing.path)
+        assert result.result(prepared)["package"]["briefing_file"] == str(prepared.briefing.path)
 
 
 def test_a_cloned_chain_and_briefing_are_not_inherited_and_the_receiver_is_told(open_desk):
     theirs, ours = open_desk(), open_desk()
     theirs.ports = replace(theirs.ports, key=lambda: b"x" * 32)
-    theirs.call("hacker", goal="evil goal", decisions=["evil decision"], state={"vat_id": "evil"}, notes="evil note")
+    theirs.call(
+        "hacker",
+        goal="evil goal",
+        decisions=["evil decision"],
+        state={"vat_id": "evil"},
+        notes="evil note",
+    )
     (theirs.root / ".a0proj").rename(ours.root / ".a0proj")
     prepared = ours.call("hacker", summary="s")
     assert "evil" not in prepared.plan.package.text
     assert prepared.packet.identity.hop == 1
-    assert "Notice: 2 events in this chain's ledger are not this installation's" in prepared.plan.package.text
+    assert (
+        "Notice: 2 events in this chain's ledger are not this installation's"
+        in prepared.plan.package.text
+    )
     assert any("not written by this installation" in text for text in prepared.plan.warnings)
 
 
 def test_a_packet_of_a_newer_schema_is_refused_clearly(desk, monkeypatch):
-    from usr.plugins.software_orchestrator.helpers import chain
+    from usr.plugins.software_orchestrator.helpers.chain import chain
 
     desk.call("hacker")
     monkeypatch.setattr(chain, "SCHEMA", 0)
@@ -802,7 +1019,12 @@ def test_a_packet_of_a_newer_schema_is_refused_clearly(desk, monkeypatch):
 @settings(max_examples=20)
 @given(
     st.lists(
-        st.tuples(st.sampled_from(["hacker", "solution_architect"]), st.sampled_from(["a", "b", "c"]), st.booleans()), max_size=6
+        st.tuples(
+            st.sampled_from(["hacker", "solution_architect"]),
+            st.sampled_from(["a", "b", "c"]),
+            st.booleans(),
+        ),
+        max_size=6,
     )
 )
 def test_the_briefing_has_one_entry_for_each_handover_and_hand_back(open_desk, calls):
@@ -823,8 +1045,11 @@ def test_the_briefing_has_one_entry_for_each_handover_and_hand_back(open_desk, c
 
 
 def test_a_project_folder_without_a_handover_is_left_as_it_is_by_a_preview(desk):
-    found = handover_protocol.preview(
-        {"specialist_profile": "hacker", "topic": "t", "project_root": str(desk.root)}, desk.caller, desk.settings, desk.ports
+    found = prepare.preview(
+        {"specialist_profile": "hacker", "topic": "t", "project_root": str(desk.root)},
+        desk.caller,
+        desk.settings,
+        desk.ports,
     )
     assert Path(found.briefing.path).name == "hacker-t-2026-06-05.md"
     assert desk.files() == []

@@ -6,13 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from usr.plugins.software_orchestrator.helpers import handover_result, holding, paths, reply_protocol, verify
-from usr.plugins.software_orchestrator.helpers.chain_book import peek
-from usr.plugins.software_orchestrator.helpers.config import settings as checked
-from usr.plugins.software_orchestrator.helpers.delivery import deliver
-from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RecordError, RefusedError
-from usr.plugins.software_orchestrator.helpers.resources import default_settings
-from usr.plugins.software_orchestrator.helpers.tokens import counter
+from usr.plugins.software_orchestrator.helpers.flow import receive, standing
+from usr.plugins.software_orchestrator.helpers.flow import result as flow_result
+from usr.plugins.software_orchestrator.helpers.flow.deliver import deliver
+from usr.plugins.software_orchestrator.helpers.records import paths, verify
+from usr.plugins.software_orchestrator.helpers.records.book import peek
+from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
+from usr.plugins.software_orchestrator.helpers.text.tokens import counter
+from usr.plugins.software_orchestrator.helpers.values.errors import (
+    HandoverError,
+    RecordError,
+    RefusedError,
+)
+from usr.plugins.software_orchestrator.helpers.values.settings import settings as checked
 from usr.plugins.software_orchestrator.tests.core.conftest import KEY
 
 
@@ -43,7 +49,7 @@ def last(desk, kind):
 
 
 def package(prepared):
-    return handover_result.result(prepared)["package"]
+    return flow_result.result(prepared)["package"]
 
 
 # hostile neighbours
@@ -54,7 +60,10 @@ PLANTED = {
     "dangling": lambda path: path.symlink_to("/nowhere"),
     "fifo": os.mkfifo,
     "folder": lambda path: path.mkdir(),
-    "hard link": lambda path: (path.with_suffix(".x").write_text("x"), path.hardlink_to(path.with_suffix(".x"))),
+    "hard link": lambda path: (
+        path.with_suffix(".x").write_text("x"),
+        path.hardlink_to(path.with_suffix(".x")),
+    ),
 }
 
 
@@ -64,15 +73,18 @@ def test_a_hostile_ledger_beside_the_chain_stops_nothing_and_is_named(desk, plan
     first = desk.call("hacker")
     plant(desk.folder.chains / name)
     delivered(desk, first)
-    assert holding.held_by(identifier(first), *rest(desk)).is_open
-    assert reply_protocol.sweep({identifier(first)}, str(desk.root), *rest(desk)) == ()
-    lines = holding.standing(str(desk.root), *rest(desk))
+    assert standing.held_by(identifier(first), *rest(desk)).is_open
+    assert receive.sweep({identifier(first)}, str(desk.root), *rest(desk)) == ()
+    lines = standing.standing(str(desk.root), *rest(desk))
     assert any(identifier(first) in line for line in lines)
     assert any(name in line for line in lines) is name.endswith("-chat1.jsonl")
     second = desk.call("solution_architect", summary="s")
     assert any(name in text for text in second.plan.warnings) is name.startswith("quote-form-")
-    assert reply_protocol.close(identifier(first), "cancelled", "enough", *rest(desk)).summary["verdict"] == "cancelled"
-    assert name in str(refusal(holding.held_by, "ho-00000000000000ff", *rest(desk)))
+    assert (
+        receive.close(identifier(first), "cancelled", "enough", *rest(desk)).summary["verdict"]
+        == "cancelled"
+    )
+    assert name in str(refusal(standing.held_by, "ho-00000000000000ff", *rest(desk)))
 
 
 def test_the_search_for_a_handover_reads_in_pieces_and_only_so_much(desk, monkeypatch):
@@ -89,13 +101,15 @@ def test_the_search_for_a_handover_reads_in_pieces_and_only_so_much(desk, monkey
 
 
 @pytest.mark.parametrize("plant", [os.mkfifo, PLANTED["hard link"], PLANTED["link"]])
-def test_a_briefing_that_cannot_be_written_stops_no_close_and_is_named_and_healed_later(desk, plant):
+def test_a_briefing_that_cannot_be_written_stops_no_close_and_is_named_and_healed_later(
+    desk, plant
+):
     prepared = desk.call("hacker")
     path = prepared.briefing.path
     entries = path.read_bytes()
     path.unlink()
     plant(path)
-    answer = reply_protocol.close(identifier(prepared), "cancelled", "enough", *rest(desk))
+    answer = receive.close(identifier(prepared), "cancelled", "enough", *rest(desk))
     assert path.name in answer.note
     assert "not in the briefing" in answer.note
     assert desk.chain().find(identifier(prepared)).state == "cancelled"
@@ -112,7 +126,7 @@ def test_a_verdict_counts_though_its_briefing_cannot_be_written(desk):
     prepared.briefing.path.unlink()
     os.mkfifo(prepared.briefing.path)
     caller = at_work(desk, prepared)
-    answer = reply_protocol.reply({"verdict": "reject", "reason": "not mine"}, *rest(desk, caller))
+    answer = receive.reply({"verdict": "reject", "reason": "not mine"}, *rest(desk, caller))
     assert answer.ends
     assert prepared.briefing.path.name in answer.note
     assert desk.chain().find(identifier(prepared)).state == "rejected"
@@ -129,10 +143,20 @@ def make_files(desk, count=12):
 
 @pytest.mark.parametrize("limit", [300, 400, 3000])
 def test_what_was_told_of_the_package_is_what_is_delivered(desk, limit):
-    prepared = desk.call("hacker", artifacts=[*make_files(desk), "nowhere.html"], summary="word " * 80, max_context_tokens=limit)
+    prepared = desk.call(
+        "hacker",
+        artifacts=[*make_files(desk), "nowhere.html"],
+        summary="word " * 80,
+        max_context_tokens=limit,
+    )
     text = delivered(desk, prepared).text
     assert text == prepared.plan.package.text
-    assert counter().count(text) == package(prepared)["delivered_tokens"] == last(desk, "delivered").data["tokens"] <= limit
+    assert (
+        counter().count(text)
+        == package(prepared)["delivered_tokens"]
+        == last(desk, "delivered").data["tokens"]
+        <= limit
+    )
 
 
 def test_the_sender_is_told_of_files_that_are_not_what_it_may_think(desk):
@@ -183,7 +207,11 @@ def test_a_repeated_call_tells_the_limits_that_count_and_writes_nothing(desk):
 
 @pytest.mark.parametrize(
     "limits",
-    [{"max_context_tokens": 2000}, {"overflow": "whole", "max_context_tokens": 300}, {"include_recent_turns": 1}],
+    [
+        {"max_context_tokens": 2000},
+        {"overflow": "whole", "max_context_tokens": 300},
+        {"include_recent_turns": 1},
+    ],
 )
 def test_a_repeated_call_that_starts_is_delivered_with_its_own_limits(desk, limits):
     call = {"summary": "word " * 400, "recent_turns": ["user: one apple", "user: two pears"]}
@@ -193,7 +221,10 @@ def test_a_repeated_call_that_starts_is_delivered_with_its_own_limits(desk, limi
     data = last(desk, "delivered").data
     assert text == again.plan.package.text
     assert data["tokens"] == package(again)["delivered_tokens"] > 300
-    assert (data["limit"], data["overflow"]) == (package(again)["max_context_tokens"], limits.get("overflow", "fit"))
+    assert (data["limit"], data["overflow"]) == (
+        package(again)["max_context_tokens"],
+        limits.get("overflow", "fit"),
+    )
     assert ("one apple" in text) is ("include_recent_turns" not in limits)
     assert any("limits of this call" in text for text in again.plan.warnings)
     open_one = desk.call("hacker", **call)
@@ -202,7 +233,9 @@ def test_a_repeated_call_that_starts_is_delivered_with_its_own_limits(desk, limi
 
 def test_a_repeated_call_that_starts_with_too_small_a_limit_is_refused(desk):
     desk.call("hacker")
-    assert refusal(desk.call, "hacker", start=True, max_context_tokens=20).code == "limit_not_positive"
+    assert (
+        refusal(desk.call, "hacker", start=True, max_context_tokens=20).code == "limit_not_positive"
+    )
 
 
 def test_the_warnings_of_a_call_are_told_again_when_it_is_repeated(desk):
@@ -221,7 +254,9 @@ def test_words_beside_a_reference_are_cut_to_what_fits_and_it_is_said(desk, limi
     assert counter().count(text) <= limit
     assert counter().count(text) == last(desk, "delivered").data["tokens"]
     assert text.rstrip().endswith("[cut here]")
-    assert any("said with the reference: cut" in line for line in last(desk, "delivered").data["omitted"])
+    assert any(
+        "said with the reference: cut" in line for line in last(desk, "delivered").data["omitted"]
+    )
 
 
 def test_words_beside_a_reference_that_fit_are_whole(desk):
@@ -246,7 +281,10 @@ def test_a_call_that_is_not_understood_is_recorded_in_the_chain_it_is_about(desk
 def test_a_call_without_authority_keeps_what_the_one_before_gave(desk):
     desk.call("hacker", authority={"granted": ["read"], "denied": ["deploy"]})
     second = desk.call("hacker", summary="other")
-    assert (second.packet.authority.granted, second.packet.authority.denied) == (("read",), ("deploy",))
+    assert (second.packet.authority.granted, second.packet.authority.denied) == (
+        ("read",),
+        ("deploy",),
+    )
     third = desk.call("solution_architect", summary="other")
     assert third.packet.authority.granted == ("read",)
     anew = desk.call("solution_architect", summary="more", authority={"granted": ["read", "write"]})
@@ -262,18 +300,32 @@ def test_what_one_specialists_entry_takes_away_is_not_passed_on(open_desk):
     assert desk.call("solution_architect", summary="s").packet.authority.granted == ()
 
 
-DONE = {"verdict": "done", "what_happened": "a", "observations": "b", "user_state": "c", "next": "d"}
+DONE = {
+    "verdict": "done",
+    "what_happened": "a",
+    "observations": "b",
+    "user_state": "c",
+    "next": "d",
+}
 
 
-@pytest.mark.parametrize(("said", "stays"), [({}, True), ({"stopped_at": "None"}, True), ({"outcome": "completed"}, False)])
-def test_where_the_work_stopped_is_told_until_a_hand_back_says_that_it_is_completed(desk, said, stays):
+@pytest.mark.parametrize(
+    ("said", "stays"),
+    [({}, True), ({"stopped_at": "None"}, True), ({"outcome": "completed"}, False)],
+)
+def test_where_the_work_stopped_is_told_until_a_hand_back_says_that_it_is_completed(
+    desk, said, stays
+):
     first = desk.call("hacker")
     delivered(desk, first)
-    reply_protocol.reply({**DONE, "outcome": "partial", "stopped_at": "mobile layout"}, *rest(desk, at_work(desk, first)))
+    receive.reply(
+        {**DONE, "outcome": "partial", "stopped_at": "mobile layout"},
+        *rest(desk, at_work(desk, first)),
+    )
     second = desk.call("solution_architect", summary="s")
     assert second.packet.stopped_at == "mobile layout"
     delivered(desk, second)
-    reply_protocol.reply({**DONE, **said}, *rest(desk, at_work(desk, second)))
+    receive.reply({**DONE, **said}, *rest(desk, at_work(desk, second)))
     assert desk.chain().newest.stopped_at == ("mobile layout" if stays else "")
 
 
@@ -285,12 +337,16 @@ def test_a_required_field_that_never_came_up_is_marked_when_the_work_ends_early(
     roster = {**default_settings()["roster"]}
     roster["hacker"] = {**roster["hacker"], "requires": [name]}
     desk.settings = checked(default_settings(), {"roster": roster})
-    reply_protocol.reply({"verdict": "reject", "reason": "no budget"}, *rest(desk, at_work(desk, prepared)))
-    assert [(item.field, item.status) for item in desk.chain().newest.state] == [("budget", "skipped_section_omitted")]
+    receive.reply(
+        {"verdict": "reject", "reason": "no budget"}, *rest(desk, at_work(desk, prepared))
+    )
+    assert [(item.field, item.status) for item in desk.chain().newest.state] == [
+        ("budget", "skipped_section_omitted")
+    ]
 
 
 def test_a_handover_that_never_started_was_closed_and_not_handed_back(desk):
-    answer = reply_protocol.close(identifier(desk.call("hacker")), "cancelled", "enough", *rest(desk))
+    answer = receive.close(identifier(desk.call("hacker")), "cancelled", "enough", *rest(desk))
     assert "was closed as cancelled" in answer.note
     assert "handed back" not in answer.note
 
@@ -301,12 +357,12 @@ def test_a_part_that_was_closed_with_its_whole_stays_closed(desk, goes_on):
     delivered(desk, whole)
     part = desk.call("frontend_designer", caller=at_work(desk, whole), goal="a part")
     deliver(identifier(part), *rest(desk, at_work(desk, whole)), way="start")
-    reply_protocol.reply(DONE, *rest(desk, at_work(desk, whole)))
+    receive.reply(DONE, *rest(desk, at_work(desk, whole)))
     if goes_on == "reply":
-        error = refusal(reply_protocol.reply, DONE, *rest(desk, at_work(desk, part)))
+        error = refusal(receive.reply, DONE, *rest(desk, at_work(desk, part)))
         assert (error.code, identifier(whole) in str(error)) == ("nothing_open", True)
     else:
-        assert reply_protocol.touch(identifier(part), *rest(desk)) == "cancelled"
+        assert receive.touch(identifier(part), *rest(desk)) == "cancelled"
     assert desk.chain().find(identifier(part)).state == "cancelled"
 
 
@@ -341,7 +397,9 @@ def test_an_entry_whose_ledger_was_cut_off_at_a_line_is_said_to_be_signed_by_nob
     kept = ledger.read_bytes()
     desk.call("hacker", summary="two")
     ledger.write_bytes(kept)
-    notes = [item.detail for result in verify.verify([desk.folder], KEY) for item in result.findings]
+    notes = [
+        item.detail for result in verify.verify([desk.folder], KEY) for item in result.findings
+    ]
     assert notes == [
         "1 entry matches its own hash and no event here signs it: another installation's, or the end of a ledger was cut off"
     ]
@@ -353,7 +411,9 @@ def test_a_line_that_says_where_an_entry_is_and_was_taken_out_is_called_so(desk)
     ledger = desk.folder.ledgers()[0]
     lines = ledger.read_bytes().splitlines(keepends=True)
     ledger.write_bytes(b"".join(lines[:1] + lines[2:]))
-    details = [item.detail for result in verify.verify([desk.folder], KEY) for item in result.faults]
+    details = [
+        item.detail for result in verify.verify([desk.folder], KEY) for item in result.faults
+    ]
     assert any("or that line was taken out" in text for text in details)
     assert any("the ledger's line on where it is, is missing" in text for text in details)
     assert not any("another installation" in text for text in details)

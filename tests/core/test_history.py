@@ -8,12 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usr.plugins.software_orchestrator.helpers import tokens
-from usr.plugins.software_orchestrator.helpers.errors import RefusedError, RequestError
-from usr.plugins.software_orchestrator.helpers.history import HistoryAnswer, Scope, answer, fold, joined, search
-from usr.plugins.software_orchestrator.helpers.history_protocol import full_history
-from usr.plugins.software_orchestrator.helpers.history_request import NEWEST, parse
-from usr.plugins.software_orchestrator.helpers.transcript import Head, Transcript, from_chat
+from usr.plugins.software_orchestrator.helpers.arguments.history import NEWEST, parse
+from usr.plugins.software_orchestrator.helpers.flow.history import full_history
+from usr.plugins.software_orchestrator.helpers.history.answer import (
+    HistoryAnswer,
+    Scope,
+    answer,
+    fold,
+    joined,
+    search,
+)
+from usr.plugins.software_orchestrator.helpers.history.transcript import Head, Transcript, from_chat
+from usr.plugins.software_orchestrator.helpers.text import tokens
+from usr.plugins.software_orchestrator.helpers.values.errors import RefusedError, RequestError
 
 CHATS = Path(__file__).resolve().parents[1] / "data" / "chats"
 COUNTER = tokens.counter()
@@ -78,7 +85,16 @@ def test_turns_are_understood_in_every_form(turns: object, meant: tuple[int, int
 
 @pytest.mark.parametrize(
     ("given_", "meant"),
-    [("3k", 3000), ("3,000", 3000), (3000.0, 3000), ("20k", 20_000), (None, CAP), ("None", CAP), (CAP, CAP), ("50,000", CAP)],
+    [
+        ("3k", 3000),
+        ("3,000", 3000),
+        (3000.0, 3000),
+        ("20k", 20_000),
+        (None, CAP),
+        ("None", CAP),
+        (CAP, CAP),
+        ("50,000", CAP),
+    ],
 )
 def test_max_tokens_is_understood(given_: object, meant: int) -> None:
     assert parse({"max_tokens": given_}, CAP).max_tokens == meant
@@ -110,7 +126,12 @@ def test_all_problems_are_named_at_once() -> None:
 def test_the_bare_call_asks_for_everything() -> None:
     request = parse({}, CAP)
 
-    assert (request.turns, request.searches, request.part, request.max_tokens) == (None, False, 0, CAP)
+    assert (request.turns, request.searches, request.part, request.max_tokens) == (
+        None,
+        False,
+        0,
+        CAP,
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,7 +146,9 @@ def test_the_bare_call_asks_for_everything() -> None:
         ("None", (), ()),
     ],
 )
-def test_a_query_is_words_and_phrases(query: object, words: tuple[str, ...], phrases: tuple[str, ...]) -> None:
+def test_a_query_is_words_and_phrases(
+    query: object, words: tuple[str, ...], phrases: tuple[str, ...]
+) -> None:
     request = parse({"query": query}, CAP)
 
     assert (request.words, request.phrases) == (words, phrases)
@@ -133,12 +156,18 @@ def test_a_query_is_words_and_phrases(query: object, words: tuple[str, ...], phr
 
 VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=20)),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
     max_leaves=5,
 )
 
 
-@given(st.dictionaries(st.sampled_from(["reason", "query", "turns", "max_tokens", "part", "x"]), VALUES))
+@given(
+    st.dictionaries(
+        st.sampled_from(["reason", "query", "turns", "max_tokens", "part", "x"]), VALUES
+    )
+)
 def test_any_arguments_give_a_request_or_one_clear_error(args: dict) -> None:
     codes = []
     try:
@@ -187,9 +216,16 @@ def test_the_parts_together_hold_every_turn_word_for_word() -> None:
     transcript = chat("orders-bugfix")
     first = ask(transcript, max_tokens=8000, part=1)
 
-    answers = [first, *(ask(transcript, max_tokens=8000, part=part) for part in range(2, first.parts + 1))]
+    answers = [
+        first,
+        *(ask(transcript, max_tokens=8000, part=part) for part in range(2, first.parts + 1)),
+    ]
 
-    numbers = [int(number) for each in answers for number in re.findall(r"^### (\d+) ·", each.text, re.MULTILINE)]
+    numbers = [
+        int(number)
+        for each in answers
+        for number in re.findall(r"^### (\d+) ·", each.text, re.MULTILINE)
+    ]
     assert sorted(set(numbers)) == list(range(1, 66))
     assert all(each.complete and each.tokens <= 8000 for each in answers)
     assert 'the next: part="2"' in first.text
@@ -201,7 +237,10 @@ def test_a_turn_larger_than_the_cap_comes_in_pieces_that_hold_all_of_it() -> Non
     transcript = Transcript([person("go"), result("\n".join(lines))])
 
     first = ask(transcript, turns=2, part=1, max_tokens=4000)
-    pieces = [ask(transcript, turns=2, part=part, max_tokens=4000).text for part in range(1, first.parts + 1)]
+    pieces = [
+        ask(transcript, turns=2, part=part, max_tokens=4000).text
+        for part in range(1, first.parts + 1)
+    ]
 
     assert first.parts > 3
     together = "".join(re.sub(r"(?s)^.*?```\n|\n```\n$", "", piece) for piece in pieces)
@@ -239,7 +278,9 @@ def test_the_matching_turn_comes_with_its_neighbours() -> None:
 
 
 def test_turns_with_all_words_come_before_turns_with_one() -> None:
-    transcript = Transcript([person("retry"), person("nothing"), person("a timeout, then a retry"), person("timeout")])
+    transcript = Transcript(
+        [person("retry"), person("nothing"), person("a timeout, then a retry"), person("timeout")]
+    )
 
     assert [match.number for match in search(transcript, ("retry", "timeout"), ())] == [3, 1, 4]
 
@@ -252,16 +293,26 @@ def test_a_phrase_is_found_as_it_stands() -> None:
 
 @pytest.mark.parametrize(
     ("query", "turns"),
-    [("cafe zoe", (2,)), ("ตะกร้าสินค้า", (4, 5)), ("价格", (2,)), ("SCREENSHOT", (6, 7)), ("ＰＬＵＧＩＮ", (8,))],
+    [
+        ("cafe zoe", (2,)),
+        ("ตะกร้าสินค้า", (4, 5)),
+        ("价格", (2,)),
+        ("SCREENSHOT", (6, 7)),
+        ("ＰＬＵＧＩＮ", (8,)),
+    ],
 )
-def test_case_accents_width_and_scripts_without_spaces_do_not_matter(query: str, turns: tuple[int, ...]) -> None:
+def test_case_accents_width_and_scripts_without_spaces_do_not_matter(
+    query: str, turns: tuple[int, ...]
+) -> None:
     assert tuple(sorted(ask(chat("shop-i18n"), query=query).matches)) == turns
 
 
 def test_a_match_deep_in_a_long_result_is_shown_and_not_its_head() -> None:
     lines = [f"line {at} nothing" for at in range(5000)]
     lines[3777] = "line 3777 the needle is here"
-    found = ask(Transcript([person("go"), result("\n".join(lines))]), query="needle", max_tokens=1000)
+    found = ask(
+        Transcript([person("go"), result("\n".join(lines))]), query="needle", max_tokens=1000
+    )
 
     assert "the needle is here" in found.text
     assert found.tokens <= 1000
@@ -306,7 +357,9 @@ SCOPE = Scope(agent=1, handover="ho-2", since="2026-06-05T14:00:00", legs=frozen
         (Head(1, 2, "", "2026-06-05T13:00:00"), False),
     ],
 )
-def test_a_specialist_sees_its_superiors_up_to_the_handover_earlier_legs_and_the_person_since(head: Head, seen: bool) -> None:
+def test_a_specialist_sees_its_superiors_up_to_the_handover_earlier_legs_and_the_person_since(
+    head: Head, seen: bool
+) -> None:
     assert SCOPE.holds(head) == seen
 
 

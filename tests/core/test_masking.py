@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usr.plugins.software_orchestrator.helpers.framing import without_blobs
-from usr.plugins.software_orchestrator.helpers.masking import clean, map_text, redact, safe, without_files
+from usr.plugins.software_orchestrator.helpers.text.framing import without_blobs
+from usr.plugins.software_orchestrator.helpers.text.masking import (
+    clean,
+    map_text,
+    redact,
+    safe,
+    without_files,
+)
 
 A = "Ab3" * 14
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N"
@@ -38,7 +44,18 @@ SECRETS = {
 
 @pytest.mark.parametrize(("kind", "secret"), SECRETS.items(), ids=SECRETS)
 @pytest.mark.parametrize(
-    "frame", ["{}", "key {} here", '"{}"', "`{}`", "KEY={}\n", "({})", "a\n{}\nb", "https://x.org/?k={}&y=1", "数据{}。"]
+    "frame",
+    [
+        "{}",
+        "key {} here",
+        '"{}"',
+        "`{}`",
+        "KEY={}\n",
+        "({})",
+        "a\n{}\nb",
+        "https://x.org/?k={}&y=1",
+        "数据{}。",
+    ],
 )
 def test_a_key_is_masked_wherever_it_stands(kind, secret, frame):
     found = redact(frame.format(secret))
@@ -72,7 +89,10 @@ def test_a_key_is_masked_wherever_it_stands(kind, secret, frame):
         ("x-api-key: 0123456789abcdef", "0123456789abcdef"),
         ("https://x.org/cb?access_token=abcdef123456&y=1", "abcdef123456"),
         ("private_key: 0123456789abcdef", "0123456789abcdef"),
-        ("AccountName=x;AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6==;End", "Eby8vdM02"),
+        (
+            "AccountName=x;AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6==;End",
+            "Eby8vdM02",
+        ),
         ("SharedAccessKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6=", "Eby8vdM02"),
         ("token: 12345678901234567a", "12345678901234567a"),
     ],
@@ -139,7 +159,10 @@ def test_no_marker_stands_in_another(text, kind):
 
 
 def test_a_key_that_is_cut_off_hides_the_rest():
-    assert redact("x\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0") == "x\n[REDACTED:private_key]"
+    assert (
+        redact("x\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0")
+        == "x\n[REDACTED:private_key]"
+    )
 
 
 fragments = st.sampled_from(
@@ -211,7 +234,9 @@ def test_half_a_megabyte_of_anything_is_masked_in_seconds(unit):
 
 
 def test_the_name_of_a_field_is_masked_like_its_value():
-    assert map_text({SECRETS["jwt"]: [SECRETS["jwt"], 1, None]}, redact) == {"[REDACTED:jwt]": ["[REDACTED:jwt]", 1, None]}
+    assert map_text({SECRETS["jwt"]: [SECRETS["jwt"], 1, None]}, redact) == {
+        "[REDACTED:jwt]": ["[REDACTED:jwt]", 1, None]
+    }
 
 
 def test_fields_whose_masked_names_are_the_same_are_all_kept():
@@ -273,7 +298,9 @@ def wrapped(code, columns, end="\n"):
         "data:image/png," + "".join(f"%{byte:02X}" for byte in PICTURE),
     ],
 )
-@pytest.mark.parametrize("frame", ["![]({}) end", '{{"url": "{}"}}', "see {}\nAnd then prose.", "a\n\n{}\n\nb", "{}"])
+@pytest.mark.parametrize(
+    "frame", ["![]({}) end", '{{"url": "{}"}}', "see {}\nAnd then prose.", "a\n\n{}\n\nb", "{}"]
+)
 def test_every_spelling_of_a_file_has_its_type_size_and_hash(tell, uri, frame):
     assert tell(frame.format(uri)) == frame.format(TOLD)
 
@@ -293,14 +320,22 @@ def test_the_line_below_a_file_is_not_part_of_it(prose):
 
 
 @pytest.mark.parametrize(
-    "text", ["data: " + "word " * 100, "The data:\n" + "a sentence of it. " * 30, "metadata:image/png;base64, " + "no " * 100]
+    "text",
+    [
+        "data: " + "word " * 100,
+        "The data:\n" + "a sentence of it. " * 30,
+        "metadata:image/png;base64, " + "no " * 100,
+    ],
 )
 def test_prose_about_data_stays(text):
     assert without_files(text) == text
 
 
 def test_a_short_data_uri_and_the_word_data_stay():
-    assert without_files("data:image/gif;base64,R0lGOD and data: 12, 13") == "data:image/gif;base64,R0lGOD and data: 12, 13"
+    assert (
+        without_files("data:image/gif;base64,R0lGOD and data: 12, 13")
+        == "data:image/gif;base64,R0lGOD and data: 12, 13"
+    )
 
 
 def test_two_megabytes_of_an_image_are_a_line():

@@ -2,9 +2,10 @@
 
 import pytest
 
-from usr.plugins.software_orchestrator.helpers import handover_protocol, render
-from usr.plugins.software_orchestrator.helpers.errors import MemoryRuleError
-from usr.plugins.software_orchestrator.helpers.paths import footprint
+from usr.plugins.software_orchestrator.helpers.flow import prepare
+from usr.plugins.software_orchestrator.helpers.records.paths import footprint
+from usr.plugins.software_orchestrator.helpers.text import render
+from usr.plugins.software_orchestrator.helpers.values.errors import MemoryRuleError
 
 
 def test_a_record_that_grew_passes_and_one_that_was_rewritten_is_caught(tmp_path):
@@ -12,17 +13,19 @@ def test_a_record_that_grew_passes_and_one_that_was_rewritten_is_caught(tmp_path
     file.write_text("one\ntwo\n", encoding="utf-8")
     before = footprint(file)
     file.write_text("one\ntwo\nthree\n", encoding="utf-8")
-    handover_protocol.check_append_only(before, footprint(file, before.size))
+    prepare.check_append_only(before, footprint(file, before.size))
     file.write_text("ONE\ntwo\nthree\n", encoding="utf-8")
     with pytest.raises(MemoryRuleError, match="instead of appended"):
-        handover_protocol.check_append_only(before, footprint(file, before.size))
+        prepare.check_append_only(before, footprint(file, before.size))
 
 
 def test_a_briefing_that_would_hold_turns_is_caught(desk, monkeypatch):
     wholly = render.entry_body
 
     def with_turns(packet, travelled, **more):
-        return wholly(packet, travelled + "".join(turn.text + "\n" for turn in packet.recent_turns), **more)
+        return wholly(
+            packet, travelled + "".join(turn.text + "\n" for turn in packet.recent_turns), **more
+        )
 
     monkeypatch.setattr(render, "entry_body", with_turns)
     with pytest.raises(MemoryRuleError, match="turns"):
@@ -30,6 +33,6 @@ def test_a_briefing_that_would_hold_turns_is_caught(desk, monkeypatch):
 
 
 def test_a_source_that_changed_while_a_text_was_made_is_caught():
-    handover_protocol.check_source_untouched((1, 2), (1, 2))
+    prepare.check_source_untouched((1, 2), (1, 2))
     with pytest.raises(MemoryRuleError, match="changed"):
-        handover_protocol.check_source_untouched((1, 2), (1, 3))
+        prepare.check_source_untouched((1, 2), (1, 3))

@@ -5,12 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from usr.plugins.software_orchestrator.helpers import metrics as measuring
-from usr.plugins.software_orchestrator.helpers.chain_book import about
-from usr.plugins.software_orchestrator.helpers.metrics import Sla, metrics, sla_of
-from usr.plugins.software_orchestrator.helpers.packet import Decision
-from usr.plugins.software_orchestrator.helpers.state_store import Ledger
-from usr.plugins.software_orchestrator.tests.core.chain_maker import KEY, OTHER_KEY, SETTINGS, ChainMaker, decided, hero_chain
+from usr.plugins.software_orchestrator.helpers.records.book import about
+from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger
+from usr.plugins.software_orchestrator.helpers.values.packet import Decision
+from usr.plugins.software_orchestrator.helpers.views import metrics as measuring
+from usr.plugins.software_orchestrator.helpers.views.metrics import Sla, metrics, sla_of
+from usr.plugins.software_orchestrator.tests.core.chain_maker import (
+    KEY,
+    OTHER_KEY,
+    SETTINGS,
+    ChainMaker,
+    decided,
+    hero_chain,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 SLA = sla_of(SETTINGS)
@@ -42,7 +49,9 @@ def test_without_events_there_is_no_rate_at_all():
 
 def test_every_measure_is_defined_in_the_documentation_and_no_other_is():
     page = (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
-    assert re.findall(r"^## .*\(`(\w+)`\)$", page, re.MULTILINE) == [item.id for item in metrics((), SLA).measures]
+    assert re.findall(r"^## .*\(`(\w+)`\)$", page, re.MULTILINE) == [
+        item.id for item in metrics((), SLA).measures
+    ]
 
 
 def test_a_chain_is_as_long_as_its_handovers_without_those_superseded(made):
@@ -106,20 +115,41 @@ def test_a_decision_that_did_not_arrive_is_lost_and_one_without_its_reason_is_al
     made.hand_back(packet, changes=decided(packet, "d3", "AVIF"))
     bare = (Decision(id="d1", text="No video"), Decision(id="d2", text="Keep the headline"))
     poorer = packet.model_copy(
-        update={"decisions": bare, "identity": packet.identity.model_copy(update={"handover_id": "ho-poorer", "hop": 2})}
+        update={
+            "decisions": bare,
+            "identity": packet.identity.model_copy(update={"handover_id": "ho-poorer", "hop": 2}),
+        }
     )
-    made.tell(poorer, "prepared", packet=poorer.to_json(), limit=1, estimated=1, delivered=1, omitted=[], turns=0)
-    assert retained(made) == (1, 3, {"lost": 1, "altered": 1, "with_rationale": 1, "with_evidence": 1})
+    made.tell(
+        poorer,
+        "prepared",
+        packet=poorer.to_json(),
+        limit=1,
+        estimated=1,
+        delivered=1,
+        omitted=[],
+        turns=0,
+    )
+    assert retained(made) == (
+        1,
+        3,
+        {"lost": 1, "altered": 1, "with_rationale": 1, "with_evidence": 1},
+    )
 
 
 def test_a_decision_that_another_replaced_is_not_counted(made):
     made.hand_over()
-    made.hand_over("quality_reviewer", decisions=[{"id": "d1", "text": "A short video", "rationale": "the person asked for it"}])
+    made.hand_over(
+        "quality_reviewer",
+        decisions=[{"id": "d1", "text": "A short video", "rationale": "the person asked for it"}],
+    )
     assert retained(made) == (1, 1, {})
 
 
 def test_a_decision_whose_reason_did_not_fit_into_the_package_is_not_retained(made):
-    long = [{"id": f"d{n}", "text": f"Decision {n}", "rationale": "because " * 60} for n in range(10)]
+    long = [
+        {"id": f"d{n}", "text": f"Decision {n}", "rationale": "because " * 60} for n in range(10)
+    ]
     made.hand_over(decisions=long)
     packet = made.hand_over("quality_reviewer", max_context_tokens=700, decisions=long)
     omitted = Ledger(made.ledger, KEY).read().events[-2].data["omitted"]
@@ -144,7 +174,11 @@ def test_queue_and_work_are_measured_against_their_limits(made):
     made.wait(31)
     made.hand_back(second)
     found = of(made)
-    queue, work, latency = found.find("sla_queue"), found.find("sla_work"), found.find("handover_latency")
+    queue, work, latency = (
+        found.find("sla_queue"),
+        found.find("sla_work"),
+        found.find("handover_latency"),
+    )
     assert (queue.hits, queue.n, queue.detail["max_s"]) == (1, 2, 630)
     assert (work.hits, work.n, work.detail["max_s"]) == (1, 2, 3600)
     assert (latency.value, latency.n) == (60, 2)
@@ -289,5 +323,10 @@ def test_a_chain_that_cannot_be_read_is_told_and_stops_nothing(tmp_path):
 def test_the_json_form_has_every_measure_with_its_n(tmp_path):
     found = of(hero_chain(tmp_path / "project")).to_json()
     assert found["chains"] == 1
-    assert all({"id", "label", "n", "hits", "rate", "value", "detail"} == item.keys() for item in found["measures"])
-    assert measuring.Metrics.find(of(hero_chain(tmp_path / "second")), "repeat_questions").rate == 0.5
+    assert all(
+        {"id", "label", "n", "hits", "rate", "value", "detail"} == item.keys()
+        for item in found["measures"]
+    )
+    assert (
+        measuring.Metrics.find(of(hero_chain(tmp_path / "second")), "repeat_questions").rate == 0.5
+    )

@@ -8,9 +8,11 @@ import jsonschema
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from usr.plugins.software_orchestrator.helpers import briefing_file, packet, render, resources
-from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket, schema
-from usr.plugins.software_orchestrator.helpers.tokens import counter
+from usr.plugins.software_orchestrator.helpers.records import briefing, resources
+from usr.plugins.software_orchestrator.helpers.text import render
+from usr.plugins.software_orchestrator.helpers.text.tokens import counter
+from usr.plugins.software_orchestrator.helpers.values import packet
+from usr.plugins.software_orchestrator.helpers.values.packet import HandoverPacket, schema
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PUBLISHED = DOCS / "packet.schema.json"
@@ -30,7 +32,9 @@ def example():
 def rendered_package(of):
     foot = f"briefing: {BRIEFING}\n" + resources.text("package_foot")
     status = {item.path: "unchanged" for item in of.artifacts}
-    parts = render.package_parts(of, head=resources.text("package_head"), foot=foot, artifact_status=status)
+    parts = render.package_parts(
+        of, head=resources.text("package_head"), foot=foot, artifact_status=status
+    )
     found, seen = "", set()
     for part in parts:
         found += f"## {part.section}\n" if part.section and part.section not in seen else ""
@@ -40,15 +44,19 @@ def rendered_package(of):
 
 
 def rendered_entry(of):
-    body = render.entry_body(of, "505 of 505 tokens (limit 3000), 2 recent turns\n", created="2026-06-05 14:03 UTC")
-    return briefing_file.seal(of.identity.handover_id, body).decode()
+    body = render.entry_body(
+        of, "505 of 505 tokens (limit 3000), 2 recent turns\n", created="2026-06-05 14:03 UTC"
+    )
+    return briefing.seal(of.identity.handover_id, body).decode()
 
 
 def models():
     return [
         found
         for found in vars(packet).values()
-        if isinstance(found, type) and issubclass(found, BaseModel) and found.__module__ == packet.__name__
+        if isinstance(found, type)
+        and issubclass(found, BaseModel)
+        and found.__module__ == packet.__name__
     ]
 
 
@@ -61,7 +69,9 @@ def test_the_schema_is_a_schema():
 
 
 def test_the_example_fits_the_schema_and_is_what_the_code_writes():
-    jsonschema.validate(json.loads(block("json")), json.loads(PUBLISHED.read_text(encoding="utf-8")))
+    jsonschema.validate(
+        json.loads(block("json")), json.loads(PUBLISHED.read_text(encoding="utf-8"))
+    )
     assert json.loads(block("json")) == example().to_json()
 
 
@@ -122,8 +132,16 @@ def test_the_tokens_on_the_page_are_counted():
 
 def fields():
     """Every value of the packet with its fields, as one text."""
-    values = {name: value for name, value in vars(packet).items() if isinstance(value, type) and issubclass(value, BaseModel)}
-    return "; ".join(f"{name}: {' '.join(values[name].model_fields)}" for name in sorted(values) if values[name].model_fields)
+    values = {
+        name: value
+        for name, value in vars(packet).items()
+        if isinstance(value, type) and issubclass(value, BaseModel)
+    }
+    return "; ".join(
+        f"{name}: {' '.join(values[name].model_fields)}"
+        for name in sorted(values)
+        if values[name].model_fields
+    )
 
 
 # An older version refuses fields it does not know; only a raised number lets it say "update the plugin".
@@ -140,4 +158,6 @@ FIELDS_OF_SCHEMA = {
 
 
 def test_the_schema_number_is_raised_when_the_fields_change():
-    assert fields() == FIELDS_OF_SCHEMA[packet.SCHEMA], "raise packet.SCHEMA and add its fields here"
+    assert fields() == FIELDS_OF_SCHEMA[packet.SCHEMA], (
+        "raise packet.SCHEMA and add its fields here"
+    )

@@ -16,12 +16,18 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from usr.plugins.software_orchestrator.helpers import paths
-from usr.plugins.software_orchestrator.helpers.errors import RecordError
-from usr.plugins.software_orchestrator.helpers.packet import Artifact
-from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.records import paths
+from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.values.errors import RecordError
+from usr.plugins.software_orchestrator.helpers.values.packet import Artifact
 
-DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
+DEVICES = {
+    "con",
+    "prn",
+    "aux",
+    "nul",
+    *(f"{port}{n}" for port in ("com", "lpt") for n in range(10)),
+}
 NOBODY = 65534
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=400)  # lone surrogates too
@@ -59,15 +65,48 @@ def test_a_topic_of_plain_words_is_its_slug(topic, slug):
 
 @pytest.mark.parametrize(
     "topic",
-    ["C++ build", "Auth/login", "🚀", "数据库迁移", "CON", "nul", "a - b", "a:b", "é", "", "\0", "x" * 61, "\ud83c"],
+    [
+        "C++ build",
+        "Auth/login",
+        "🚀",
+        "数据库迁移",
+        "CON",
+        "nul",
+        "a - b",
+        "a:b",
+        "é",
+        "",
+        "\0",
+        "x" * 61,
+        "\ud83c",
+    ],
 )
 def test_every_other_topic_carries_a_short_hash(topic):
     assert re.fullmatch(r"[a-z0-9-]+-[0-9a-f]{8}", paths.topic_slug(topic))
 
 
 def test_topics_that_look_alike_get_different_files():
-    topics = ["数据库迁移", "认证修复", "🚀🔥", "ทดสอบ", "C++ build", "C# build", "c build", "Auth/login", "auth login"]
-    topics += ["x" * 299 + "a", "x" * 299 + "b", "../../etc/cron.d/x", "..\\..\\x", "a:b", "a/b", "a b", "a\0b"]
+    topics = [
+        "数据库迁移",
+        "认证修复",
+        "🚀🔥",
+        "ทดสอบ",
+        "C++ build",
+        "C# build",
+        "c build",
+        "Auth/login",
+        "auth login",
+    ]
+    topics += [
+        "x" * 299 + "a",
+        "x" * 299 + "b",
+        "../../etc/cron.d/x",
+        "..\\..\\x",
+        "a:b",
+        "a/b",
+        "a b",
+        "a\0b",
+    ]
     assert len({paths.topic_slug(topic) for topic in topics}) == len(topics)
 
 
@@ -116,11 +155,16 @@ def test_the_same_topic_composed_and_decomposed_is_one_topic():
 
 
 def test_a_device_name_is_never_a_whole_slug():
-    assert not DEVICES & {paths.topic_slug(name) for device in DEVICES for name in (device, device.upper())}
+    assert not DEVICES & {
+        paths.topic_slug(name) for device in DEVICES for name in (device, device.upper())
+    }
 
 
 def test_a_hosts_chat_id_stays_as_it_is():
-    assert HandoverFolder(Path("/p")).chain_id("Landing page hero", "ujOeHwdF") == "landing-page-hero-ujOeHwdF"
+    assert (
+        HandoverFolder(Path("/p")).chain_id("Landing page hero", "ujOeHwdF")
+        == "landing-page-hero-ujOeHwdF"
+    )
     assert HandoverFolder(Path("/p")).chain_id("x", "cli") == "x-cli"
 
 
@@ -145,7 +189,20 @@ def test_plain_topics_need_no_slugify_and_others_say_that_it_is_missing(monkeypa
 
 @pytest.mark.parametrize(
     "name",
-    ["../x.md", "/etc/x.md", "a/b.md", "x.txt", "x", ".md", "", "a\0.md", "a\n.md", "x" * 118 + ".md", "..", "é.md"],
+    [
+        "../x.md",
+        "/etc/x.md",
+        "a/b.md",
+        "x.txt",
+        "x",
+        ".md",
+        "",
+        "a\0.md",
+        "a\n.md",
+        "x" * 118 + ".md",
+        "..",
+        "é.md",
+    ],
 )
 def test_a_briefing_of_another_name_is_refused(folder, name):
     refused("path_unsafe", folder.briefing_path, name)
@@ -161,10 +218,14 @@ def test_a_chain_of_another_name_is_refused(folder, chain):
 
 @pytest.mark.parametrize("root", ["relative", "", "./x", "~", "C:\\project"])
 def test_a_relative_root_is_refused(root):
-    assert "project_root must be absolute" in refused("root_not_absolute", HandoverFolder.open, root)
+    assert "project_root must be absolute" in refused(
+        "root_not_absolute", HandoverFolder.open, root
+    )
 
 
-@pytest.mark.parametrize("root", ["/nonexistent/project", "/dev/null", "/a\0b", "/\ud83c", "/" + "x" * 5000])
+@pytest.mark.parametrize(
+    "root", ["/nonexistent/project", "/dev/null", "/a\0b", "/\ud83c", "/" + "x" * 5000]
+)
 def test_a_root_that_is_no_folder_is_refused(root):
     refused("path_unsafe", HandoverFolder.open, root, create=True)
 
@@ -185,7 +246,9 @@ def test_a_project_reached_through_a_link_is_fine(tmp_path):
 @pytest.mark.parametrize("part", [".a0proj", ".a0proj/handover", ".a0proj/handover/chains"])
 @pytest.mark.parametrize("kind", ["link", "dangling link", "file", "fifo"])
 @pytest.mark.parametrize("create", [True, False])
-def test_a_part_of_the_way_that_is_no_folder_is_refused_and_nothing_is_written(tmp_path, part, kind, create):
+def test_a_part_of_the_way_that_is_no_folder_is_refused_and_nothing_is_written(
+    tmp_path, part, kind, create
+):
     project, outside = tmp_path / "project", tmp_path / "outside"
     outside.mkdir()
     target = project / part
@@ -242,7 +305,9 @@ def make_socket(path, outside):
         os.chdir(here)
 
 
-@pytest.mark.parametrize("make", [make_link, make_dangling_link, make_hard_link, make_fifo, make_folder, make_socket])
+@pytest.mark.parametrize(
+    "make", [make_link, make_dangling_link, make_hard_link, make_fifo, make_folder, make_socket]
+)
 @pytest.mark.parametrize("open_file", [paths.open_append, paths.open_read])
 def test_only_plain_files_are_opened(folder, tmp_path, make, open_file):
     outside = tmp_path / "outside.md"
@@ -256,7 +321,9 @@ def test_only_plain_files_are_opened(folder, tmp_path, make, open_file):
 
 @pytest.mark.parametrize("make", [make_link, make_hard_link, make_fifo, make_folder, make_socket])
 @pytest.mark.parametrize("open_file", [paths.open_append, paths.open_read])
-def test_what_takes_the_files_place_after_the_look_is_not_opened_either(folder, tmp_path, monkeypatch, make, open_file):
+def test_what_takes_the_files_place_after_the_look_is_not_opened_either(
+    folder, tmp_path, monkeypatch, make, open_file
+):
     outside = tmp_path / "outside.md"
     outside.write_text("theirs")
     path = folder.briefing_path("x.md")
@@ -358,7 +425,9 @@ def test_the_lock_is_free_again_after_an_error_inside(folder):
         pass
 
 
-@pytest.mark.parametrize("make", [make_link, make_dangling_link, make_hard_link, make_fifo, make_folder])
+@pytest.mark.parametrize(
+    "make", [make_link, make_dangling_link, make_hard_link, make_fifo, make_folder]
+)
 def test_a_lock_file_that_is_something_else_is_refused(folder, tmp_path, make):
     outside = tmp_path / "outside"
     outside.write_text("theirs")
@@ -377,12 +446,16 @@ def test_a_missing_filelock_says_how_to_get_it(folder, monkeypatch):
 # --- made once ---
 
 
-@pytest.mark.parametrize(("mode", "content"), [("chains", "chains/\n"), ("all", "*\n"), ("none", None)])
+@pytest.mark.parametrize(
+    ("mode", "content"), [("chains", "chains/\n"), ("all", "*\n"), ("none", None)]
+)
 def test_the_ignore_file_follows_the_setting(folder, mode, content):
     paths.write_gitignore(folder, mode)
     file = folder.path / ".gitignore"
     assert (file.read_text() if file.exists() else None) == content
-    assert [one.name for one in folder.path.iterdir() if one.name not in ("chains", ".gitignore")] == []
+    assert [
+        one.name for one in folder.path.iterdir() if one.name not in ("chains", ".gitignore")
+    ] == []
 
 
 def test_an_ignore_file_that_a_person_changed_stays(folder):
@@ -462,7 +535,9 @@ def test_an_artifact_that_moved_on_is_told(project):
     assert paths.check_artifact(project, artifact) == "gone"
 
 
-@pytest.mark.parametrize("path", ["../secret.txt", "/etc/passwd", "src/../../secret.txt", "link/secret.txt", "link2"])
+@pytest.mark.parametrize(
+    "path", ["../secret.txt", "/etc/passwd", "src/../../secret.txt", "link/secret.txt", "link2"]
+)
 def test_an_artifact_outside_the_project_is_never_read(project, path):
     (project / "link").symlink_to(project.parent)
     (project / "link2").symlink_to(project.parent / "secret.txt")
@@ -478,7 +553,9 @@ def test_what_is_not_a_plain_file_is_unrecorded(project, path):
 
 
 def test_a_reference_that_was_never_a_file_is_unrecorded(project):
-    assert paths.check_artifact(project, Artifact(path="https://example.org/design")) == "unrecorded"
+    assert (
+        paths.check_artifact(project, Artifact(path="https://example.org/design")) == "unrecorded"
+    )
 
 
 def test_a_link_put_in_after_the_look_is_not_followed(project, monkeypatch):

@@ -2,16 +2,30 @@
 
 import pytest
 
-from usr.plugins.software_orchestrator.helpers import policy
-from usr.plugins.software_orchestrator.helpers.chain import CLOSED, NEXT, OPEN, Chain, Handover
-from usr.plugins.software_orchestrator.helpers.errors import RefusedError
-from usr.plugins.software_orchestrator.helpers.packet import HandoverPacket
-from usr.plugins.software_orchestrator.helpers.policy import Sender
-from usr.plugins.software_orchestrator.helpers.roster import Specialist
+from usr.plugins.software_orchestrator.helpers.chain import rules
+from usr.plugins.software_orchestrator.helpers.chain.chain import (
+    CLOSED,
+    NEXT,
+    OPEN,
+    Chain,
+    Handover,
+)
+from usr.plugins.software_orchestrator.helpers.chain.rules import Sender
+from usr.plugins.software_orchestrator.helpers.values.errors import RefusedError
+from usr.plugins.software_orchestrator.helpers.values.packet import HandoverPacket
+from usr.plugins.software_orchestrator.helpers.values.roster import Specialist
 
 
 def handover(
-    number, receiver, *, sender="a0_software_orchestrator", parent="", now="done", continues="", fingerprint="f", **fields
+    number,
+    receiver,
+    *,
+    sender="a0_software_orchestrator",
+    parent="",
+    now="done",
+    continues="",
+    fingerprint="f",
+    **fields,
 ):
     identity = {
         "handover_id": f"ho-{number:016x}",
@@ -36,18 +50,22 @@ def refused(rule, *arguments, **named):
 
 def test_a_sender_outside_the_roster_may_hand_over_to_anybody_but_itself(settings):
     hacker = settings.roster.find("hacker")
-    policy.check_route(settings.roster, "agent0", hacker)
-    assert refused(policy.check_route, settings.roster, "Hacker", hacker).code == "self"
+    rules.check_route(settings.roster, "agent0", hacker)
+    assert refused(rules.check_route, settings.roster, "Hacker", hacker).code == "self"
 
 
 def test_a_specialist_without_edges_is_told_to_hand_back(settings):
-    lonely = settings.roster.model_copy(update={"entries": (Specialist(profile="lonely"), Specialist(profile="other"))})
-    error = refused(policy.check_route, lonely, "lonely", lonely.find("other"))
+    lonely = settings.roster.model_copy(
+        update={"entries": (Specialist(profile="lonely"), Specialist(profile="other"))}
+    )
+    error = refused(rules.check_route, lonely, "lonely", lonely.find("other"))
     assert "handover_reply" in str(error)
 
 
 def test_a_stopped_chain_says_why_and_what_to_do():
-    error = refused(policy.check_stop, Chain("c", stop="max_handovers_per_chain 12 is reached (a > b)"))
+    error = refused(
+        rules.check_stop, Chain("c", stop="max_handovers_per_chain 12 is reached (a > b)")
+    )
     assert error.code == "stopped"
     assert "a > b" in str(error)
     assert "tell the person" in str(error)
@@ -60,21 +78,26 @@ def test_the_hop_cap_counts_what_is_not_superseded_since_the_last_lift(settings,
     more = (handover(90, "x", now="superseded"), handover(91, "x", now="superseded"))
     chain = Chain("c", handovers=(handover(99, "before"), *some, *more), fresh_from=1)
     if allowed:
-        policy.check_hops(chain, settings)
+        rules.check_hops(chain, settings)
     else:
-        assert refused(policy.check_hops, chain, settings).stops.endswith("(" + " > ".join(item.receiver for item in some) + ")")
+        assert refused(rules.check_hops, chain, settings).stops.endswith(
+            "(" + " > ".join(item.receiver for item in some) + ")"
+        )
 
 
 @pytest.mark.parametrize(("depth", "allowed"), [(0, True), (2, True), (3, False), (4, False)])
 def test_depth_is_the_length_of_the_parent_line(settings, depth, allowed):
-    line = [handover(n, f"s{n}", parent=f"ho-{n - 1:016x}" if n > 1 else "", now="accepted") for n in range(1, depth + 1)]
+    line = [
+        handover(n, f"s{n}", parent=f"ho-{n - 1:016x}" if n > 1 else "", now="accepted")
+        for n in range(1, depth + 1)
+    ]
     chain = Chain("c", handovers=tuple(line))
     sender = Sender("s", line[-1] if line else None)
     assert sender.depth(chain) == depth
     if allowed:
-        policy.check_depth(chain, sender, settings)
+        rules.check_depth(chain, sender, settings)
     else:
-        assert refused(policy.check_depth, chain, sender, settings).code == "depth"
+        assert refused(rules.check_depth, chain, sender, settings).code == "depth"
 
 
 def test_a_parent_line_that_runs_in_a_circle_ends():
@@ -84,7 +107,10 @@ def test_a_parent_line_that_runs_in_a_circle_ends():
 
 
 def test_a_run_of_legs_that_runs_in_a_circle_ends():
-    one, two = handover(1, "a", continues=f"ho-{2:016x}"), handover(2, "b", continues=f"ho-{1:016x}")
+    one, two = (
+        handover(1, "a", continues=f"ho-{2:016x}"),
+        handover(2, "b", continues=f"ho-{1:016x}"),
+    )
     assert len(Chain("c", handovers=(one, two)).run(one.id)) == 2
 
 
@@ -93,8 +119,8 @@ def test_a_visited_specialist_gets_the_run_again_only_with_news(settings):
     fix = handover(2, "implementation_engineer", continues=review.id)
     chain = Chain("c", handovers=(review, fix))
     reviewer = settings.roster.find("quality_reviewer")
-    policy.check_leg(chain, settings.roster, fix, reviewer, ("decisions",))
-    error = refused(policy.check_leg, chain, settings.roster, fix, reviewer, ())
+    rules.check_leg(chain, settings.roster, fix, reviewer, ("decisions",))
+    error = refused(rules.check_leg, chain, settings.roster, fix, reviewer, ())
     assert error.code == "nothing_new"
     assert "quality_reviewer > implementation_engineer > quality_reviewer" in error.stops
 
@@ -114,28 +140,31 @@ def test_a_visited_specialist_gets_the_run_again_only_with_news(settings):
 )
 def test_the_same_goal_in_another_dress_is_the_same_goal(goal):
     outer = handover(1, "solution_architect", now="accepted", goal="Build the café hero")
-    error = refused(policy.check_goal, Chain("c", handovers=(outer,)), Sender("solution_architect", outer), goal)
+    error = refused(
+        rules.check_goal, Chain("c", handovers=(outer,)), Sender("solution_architect", outer), goal
+    )
     assert error.code == "nothing_new"
 
 
 @pytest.mark.parametrize(
-    ("whole", "part"), [("Learn C", "Learn C#"), ("Reach 50", "Reach 50%"), ("...", "!"), ("Build it", ""), ("", "")]
+    ("whole", "part"),
+    [("Learn C", "Learn C#"), ("Reach 50", "Reach 50%"), ("...", "!"), ("Build it", ""), ("", "")],
 )
 def test_another_goal_passes(whole, part):
     outer = handover(1, "solution_architect", now="accepted", goal=whole)
-    policy.check_goal(Chain("c", handovers=(outer,)), Sender("solution_architect", outer), part)
+    rules.check_goal(Chain("c", handovers=(outer,)), Sender("solution_architect", outer), part)
 
 
 def test_a_required_field_is_found_under_another_spelling():
     packet = handover(1, "x", state=[{"field": "VAT id", "value": 1}]).packet
-    assert policy.missing_fields(packet, ("state.vat_id", "vat-id")) == ()
+    assert rules.missing_fields(packet, ("state.vat_id", "vat-id")) == ()
 
 
 def test_after_a_resume_the_visited_specialists_are_forgotten(settings):
     review = handover(1, "quality_reviewer")
     fix = handover(2, "implementation_engineer", continues=review.id)
     chain = Chain("c", handovers=(review, fix), fresh_from=1)
-    policy.check_leg(chain, settings.roster, fix, settings.roster.find("quality_reviewer"), ())
+    rules.check_leg(chain, settings.roster, fix, settings.roster.find("quality_reviewer"), ())
 
 
 @pytest.mark.parametrize(
@@ -159,7 +188,7 @@ def test_a_required_field_is_filled_by_a_value_or_a_decline(name, filled):
         {"field": "c", "status": "skipped_section_omitted"},
     ]
     packet = handover(1, "x", goal="g", state=state).packet
-    assert policy.missing_fields(packet, (name,)) == (() if filled else (name,))
+    assert rules.missing_fields(packet, (name,)) == (() if filled else (name,))
 
 
 def test_every_state_is_open_or_closed_or_prepared_and_leads_somewhere():

@@ -10,16 +10,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from usr.plugins.software_orchestrator.helpers import budget, delivery, render, reply_protocol, tokens
-from usr.plugins.software_orchestrator.helpers.chain import OPEN
-from usr.plugins.software_orchestrator.helpers.chain_book import peek
-from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RefusedError
-from usr.plugins.software_orchestrator.helpers.held import held
+from usr.plugins.software_orchestrator.helpers.chain.answered import held
+from usr.plugins.software_orchestrator.helpers.chain.chain import OPEN
+from usr.plugins.software_orchestrator.helpers.flow import deliver as flow_deliver
+from usr.plugins.software_orchestrator.helpers.flow import receive
+from usr.plugins.software_orchestrator.helpers.records.book import peek
+from usr.plugins.software_orchestrator.helpers.text import fitting, render, tokens
+from usr.plugins.software_orchestrator.helpers.values.errors import HandoverError, RefusedError
 from usr.plugins.software_orchestrator.tests.core.chain_maker import SETTINGS, ChainMaker
 
-NOTE = {"what_happened": "Hero built.", "observations": "120 kB.", "user_state": "calm", "next": "Review."}
+NOTE = {
+    "what_happened": "Hero built.",
+    "observations": "120 kB.",
+    "user_state": "calm",
+    "next": "Review.",
+}
 COUNT = tokens.counter().count
-TEXT = st.text(max_size=400) | st.text(alphabet="{}ab \n", max_size=60) | st.integers(1, 400).map(lambda n: "word " * n)
+TEXT = (
+    st.text(max_size=400)
+    | st.text(alphabet="{}ab \n", max_size=60)
+    | st.integers(1, 400).map(lambda n: "word " * n)
+)
 
 
 class Desk:
@@ -44,10 +55,12 @@ class Desk:
         return self.chain.find(self.id).state
 
     def deliver(self) -> Any:
-        return delivery.deliver(self.id, self.made.caller(person_count=1), SETTINGS, self.made.ports, way="start")
+        return flow_deliver.deliver(
+            self.id, self.made.caller(person_count=1), SETTINGS, self.made.ports, way="start"
+        )
 
     def reply(self, **args: Any) -> Any:
-        return reply_protocol.reply(args, *self.rest)
+        return receive.reply(args, *self.rest)
 
 
 @pytest.fixture
@@ -57,9 +70,14 @@ def desk(tmp_path: Path) -> Desk:
     return found
 
 
-@given(texts=st.dictionaries(st.sampled_from(["a", "b", "c", "d"]), TEXT, max_size=4), limit=st.integers(0, 200))
-def test_texts_that_share_a_limit_never_exceed_it_and_what_was_cut_is_named(texts: dict[str, str], limit: int) -> None:
-    kept, cut = budget.fit_texts(texts, limit, COUNT)
+@given(
+    texts=st.dictionaries(st.sampled_from(["a", "b", "c", "d"]), TEXT, max_size=4),
+    limit=st.integers(0, 200),
+)
+def test_texts_that_share_a_limit_never_exceed_it_and_what_was_cut_is_named(
+    texts: dict[str, str], limit: int
+) -> None:
+    kept, cut = fitting.fit_texts(texts, limit, COUNT)
     assert sum(map(COUNT, kept.values())) <= limit
     assert {name for name, text in texts.items() if text and kept.get(name) != text} == set(cut)
 
@@ -80,11 +98,15 @@ def test_any_hand_back_is_recorded_whole_and_told_within_its_limit(
     desk = Desk(tmp_path_factory.mktemp("any"))
     desk.deliver()
     args = {**NOTE, **{name: text for name, text in note.items() if text.strip()}}
-    answer = desk.reply(verdict="done", **args, decisions=[f"Decision {n} of this work" for n in range(count)])
+    answer = desk.reply(
+        verdict="done", **args, decisions=[f"Decision {n} of this work" for n in range(count)]
+    )
     assert COUNT(answer.note) <= SETTINGS.handback_note_tokens
     assert "{{" not in answer.note
     told = [text for name in NOTE if isinstance(text := answer.summary.get(name, ""), str)]
-    assert sum(map(COUNT, (*told, answer.summary.get("changes", "")))) <= SETTINGS.handback_note_tokens
+    assert (
+        sum(map(COUNT, (*told, answer.summary.get("changes", "")))) <= SETTINGS.handback_note_tokens
+    )
     assert len(desk.chain.find(desk.id).latest.decisions) == 2 + count
 
 
@@ -115,16 +137,18 @@ def test_in_any_order_of_events_the_last_verdict_counts_and_an_end_of_the_run_cl
     desk.deliver()
     written = b""
     for step in steps:
-        with contextlib.suppress(HandoverError):  # a refusal is an answer; what matters is what stands afterwards
+        with contextlib.suppress(
+            HandoverError
+        ):  # a refusal is an answer; what matters is what stands afterwards
             play(desk, step)
         now = desk.made.ledger.read_bytes()
         assert now.startswith(written)
         written = now
         if step in ("reject", "done", "escalate", "clarify"):
             assert desk.state == {"reject": "rejected", "escalate": "escalated"}.get(step, step)
-    reply_protocol.close(desk.id, "done", "", *desk.rest, said="The end.")
+    receive.close(desk.id, "done", "", *desk.rest, said="The end.")
     assert desk.state not in OPEN
-    assert reply_protocol.outcome_of(desk.id, *desk.rest).note
+    assert receive.outcome_of(desk.id, *desk.rest).note
 
 
 def play(desk: Desk, step: str) -> None:
@@ -137,18 +161,20 @@ def play(desk: Desk, step: str) -> None:
         "done": lambda: desk.reply(verdict="done", **NOTE),
         "short": lambda: desk.reply(verdict="done", next="x"),
         "escalate": lambda: desk.reply(verdict="escalate", reason="a person must say"),
-        "touch": lambda: reply_protocol.touch(desk.id, *rest),
-        "interrupt": lambda: reply_protocol.interrupt(desk.id, "stop", *rest),
-        "failed": lambda: reply_protocol.close(desk.id, "failed", "boom", *rest),
-        "cancelled": lambda: reply_protocol.close(desk.id, "cancelled", "gone", *rest),
-        "done implicit": lambda: reply_protocol.close(desk.id, "done", "", *rest, said="said"),
+        "touch": lambda: receive.touch(desk.id, *rest),
+        "interrupt": lambda: receive.interrupt(desk.id, "stop", *rest),
+        "failed": lambda: receive.close(desk.id, "failed", "boom", *rest),
+        "cancelled": lambda: receive.close(desk.id, "cancelled", "gone", *rest),
+        "done implicit": lambda: receive.close(desk.id, "done", "", *rest, said="said"),
         "deliver": desk.deliver,
         "bad": lambda: desk.reply(verdict="perhaps"),
     }
     actions[step]()
 
 
-def test_a_question_that_was_answered_from_the_packet_is_heard_when_it_is_asked_again(desk: Desk) -> None:
+def test_a_question_that_was_answered_from_the_packet_is_heard_when_it_is_asked_again(
+    desk: Desk,
+) -> None:
     assert not desk.reply(verdict="clarify", missing=["ticket"]).ends
     assert desk.state == "delivered"
     assert desk.reply(verdict="clarify", missing=["ticket"]).ends
@@ -157,15 +183,17 @@ def test_a_question_that_was_answered_from_the_packet_is_heard_when_it_is_asked_
 
 def test_the_note_of_a_dropped_verdict_is_not_lost_when_the_run_just_ends(desk: Desk) -> None:
     desk.reply(verdict="done", **NOTE)
-    reply_protocol.touch(desk.id, *desk.rest)
-    answer = reply_protocol.close(desk.id, "done", "", *desk.rest, said="Also blue.")
+    receive.touch(desk.id, *desk.rest)
+    answer = receive.close(desk.id, "done", "", *desk.rest, said="Also blue.")
     assert "Also blue." in answer.note
     assert NOTE["what_happened"] in answer.note
     assert answer.summary["observations"] == NOTE["observations"]
 
 
 def test_what_stands_prepared_or_open_inside_is_closed_with_its_parent(desk: Desk) -> None:
-    inner = desk.made.hand_over("quality_reviewer", caller={"inside": desk.id, "sender": "frontend_designer"}, goal="Review")
+    inner = desk.made.hand_over(
+        "quality_reviewer", caller={"inside": desk.id, "sender": "frontend_designer"}, goal="Review"
+    )
     desk.reply(verdict="done", **NOTE)
     assert desk.chain.find(inner.identity.handover_id).state == "cancelled"
 
@@ -181,11 +209,15 @@ def test_the_missing_parts_of_a_note_are_asked_for_once_in_the_handovers_life(de
 def test_a_handover_of_another_chat_is_unknown_here(desk: Desk) -> None:
     other = desk.made.caller(chat_id="other")
     with pytest.raises(RefusedError, match="another chat"):
-        delivery.deliver(desk.id, other, SETTINGS, desk.made.ports, way="start")
+        flow_deliver.deliver(desk.id, other, SETTINGS, desk.made.ports, way="start")
 
 
-def test_a_hostile_exception_text_is_recorded_without_its_secret_and_half_characters(desk: Desk) -> None:
-    answer = reply_protocol.close(desk.id, "failed", "key sk-proj-abcdefgh12345678 \ud83c {{ include 'x' }}", *desk.rest)
+def test_a_hostile_exception_text_is_recorded_without_its_secret_and_half_characters(
+    desk: Desk,
+) -> None:
+    answer = receive.close(
+        desk.id, "failed", "key sk-proj-abcdefgh12345678 \ud83c {{ include 'x' }}", *desk.rest
+    )
     assert "sk-proj" not in desk.made.ledger.read_text("utf-8")
     assert "{{" not in answer.note
 
@@ -201,5 +233,7 @@ def test_a_hostile_exception_text_is_recorded_without_its_secret_and_half_charac
         ("goal", True),
     ],
 )
-def test_what_the_packet_holds_is_found_by_name_or_by_question(desk: Desk, asked: str, known: bool) -> None:
+def test_what_the_packet_holds_is_found_by_name_or_by_question(
+    desk: Desk, asked: str, known: bool
+) -> None:
     assert bool(held(desk.packet, asked)) is known

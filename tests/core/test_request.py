@@ -7,13 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usr.plugins.software_orchestrator.helpers.errors import HandoverError, RequestError
-from usr.plugins.software_orchestrator.helpers.masking import redact
-from usr.plugins.software_orchestrator.helpers.request import ARGUMENTS, arguments_of, parse
-from usr.plugins.software_orchestrator.helpers.roster import normal
-from usr.plugins.software_orchestrator.helpers.state_store import canonical
+from usr.plugins.software_orchestrator.helpers.arguments.handover import (
+    ARGUMENTS,
+    arguments_of,
+    parse,
+)
+from usr.plugins.software_orchestrator.helpers.records.ledger import canonical
+from usr.plugins.software_orchestrator.helpers.text.masking import redact
+from usr.plugins.software_orchestrator.helpers.values.errors import HandoverError, RequestError
+from usr.plugins.software_orchestrator.helpers.values.roster import normal
 
-NEEDED = {"specialist_profile": "solution_architect", "topic": "quote form", "project_root": "/project"}
+NEEDED = {
+    "specialist_profile": "solution_architect",
+    "topic": "quote form",
+    "project_root": "/project",
+}
 
 
 @pytest.fixture(scope="module")
@@ -60,13 +68,37 @@ def refused(settings):
         ("max_context_tokens", "lots", "max_context_tokens must be positive", "limit_not_positive"),
         ("max_context_tokens", 10**12, "max_context_tokens must be positive", "limit_not_positive"),
         pytest.param(
-            "max_context_tokens", 10**5000, "max_context_tokens must be positive", "limit_not_positive", id="a huge number"
+            "max_context_tokens",
+            10**5000,
+            "max_context_tokens must be positive",
+            "limit_not_positive",
+            id="a huge number",
         ),
         ("max_context_tokens", 2999.5, "max_context_tokens must be positive", "limit_not_positive"),
-        ("max_context_tokens", math.nan, "max_context_tokens must be positive", "limit_not_positive"),
-        ("max_context_tokens", math.inf, "max_context_tokens must be positive", "limit_not_positive"),
-        ("max_context_tokens", "3.000", "max_context_tokens must be positive", "limit_not_positive"),
-        ("max_context_tokens", [3000, 4000], "max_context_tokens must be positive", "limit_not_positive"),
+        (
+            "max_context_tokens",
+            math.nan,
+            "max_context_tokens must be positive",
+            "limit_not_positive",
+        ),
+        (
+            "max_context_tokens",
+            math.inf,
+            "max_context_tokens must be positive",
+            "limit_not_positive",
+        ),
+        (
+            "max_context_tokens",
+            "3.000",
+            "max_context_tokens must be positive",
+            "limit_not_positive",
+        ),
+        (
+            "max_context_tokens",
+            [3000, 4000],
+            "max_context_tokens must be positive",
+            "limit_not_positive",
+        ),
     ],
 )
 def test_the_errors_of_the_seed_stand_word_for_word(refused, argument, value, message, code):
@@ -77,7 +109,9 @@ def test_the_errors_of_the_seed_stand_word_for_word(refused, argument, value, me
 
 @pytest.mark.parametrize("value", [0, -1, True, "lots", 10**12])
 def test_the_error_of_a_limit_names_what_came(refused, value):
-    assert (json.dumps(value) if not isinstance(value, str) else value) in str(refused({**NEEDED, "max_context_tokens": value}))
+    assert (json.dumps(value) if not isinstance(value, str) else value) in str(
+        refused({**NEEDED, "max_context_tokens": value})
+    )
 
 
 def test_a_missing_argument_is_named_like_an_empty_one(refused):
@@ -165,7 +199,10 @@ def test_arguments_are_read_out_of_every_wrapping(source):
     assert arguments_of(source) == {"topic": "x"}
 
 
-@pytest.mark.parametrize("source", ["", "{", "[1]", "7", "null", '"x"', "[" * 100_000, '{"a":' * 100_000, "{'a'", '"' * 3])
+@pytest.mark.parametrize(
+    "source",
+    ["", "{", "[1]", "7", "null", '"x"', "[" * 100_000, '{"a":' * 100_000, "{'a'", '"' * 3],
+)
 def test_arguments_that_cannot_be_read_are_a_refusal_in_one_line(source):
     with pytest.raises(RequestError) as caught:
         arguments_of(source)
@@ -178,13 +215,17 @@ def test_a_call_in_a_call_is_understood_and_what_stands_beside_it_counts(setting
 
 
 def test_an_error_is_one_line_of_printable_characters(refused):
-    error = refused({**NEEDED, "specialist_profile": "wiz\n## Heading\x1b[31m\u202e", "project_root": "a\nb"})
+    error = refused(
+        {**NEEDED, "specialist_profile": "wiz\n## Heading\x1b[31m\u202e", "project_root": "a\nb"}
+    )
     assert str(error).isprintable()
 
 
 def test_an_error_does_not_repeat_a_secret(refused):
     key = "sk-proj-" + "a1" * 20
-    assert key not in str(refused({**NEEDED, "specialist_profile": key, "max_context_tokens": key, "state": key}))
+    assert key not in str(
+        refused({**NEEDED, "specialist_profile": key, "max_context_tokens": key, "state": key})
+    )
 
 
 def test_a_warning_does_not_repeat_a_secret(understood):
@@ -228,7 +269,10 @@ def test_an_empty_name_gets_all_valid_ones(refused, settings):
 # numbers, switches, choices
 
 
-@pytest.mark.parametrize("value", [3000, "3000", "3k", "3K", "3,000", "3 000", "3_000", 3000.0, "3000.0", " 3000 tokens", "3.0k"])
+@pytest.mark.parametrize(
+    "value",
+    [3000, "3000", "3k", "3K", "3,000", "3 000", "3_000", 3000.0, "3000.0", " 3000 tokens", "3.0k"],
+)
 def test_a_limit_that_is_clear_is_understood(understood, value):
     assert understood(max_context_tokens=value).max_context_tokens == 3000
 
@@ -239,7 +283,8 @@ def test_a_limit_that_is_not_given_is_the_default(understood, settings, value):
 
 
 @pytest.mark.parametrize(
-    ("value", "number"), [(0, 0), ("0", 0), ("zero", 0), ("five", 5), ("12", 12), (None, 5), (3.0, 3), ("4 turns", 4)]
+    ("value", "number"),
+    [(0, 0), ("0", 0), ("zero", 0), ("five", 5), ("12", 12), (None, 5), (3.0, 3), ("4 turns", 4)],
 )
 def test_a_number_of_turns_is_understood_and_zero_is_allowed(understood, value, number):
     assert understood(include_recent_turns=value).include_recent_turns == number
@@ -247,11 +292,22 @@ def test_a_number_of_turns_is_understood_and_zero_is_allowed(understood, value, 
 
 @pytest.mark.parametrize("value", [-1, True, "some", 1001, 2.5, [1, 2]])
 def test_a_number_of_turns_that_is_none_is_an_error(refused, value):
-    assert "include_recent_turns must be a whole number" in str(refused({**NEEDED, "include_recent_turns": value}))
+    assert "include_recent_turns must be a whole number" in str(
+        refused({**NEEDED, "include_recent_turns": value})
+    )
 
 
 @pytest.mark.parametrize(
-    ("value", "meant"), [(True, True), ("true", True), ("Yes", True), (1, True), ("false", False), (0, False), (None, False)]
+    ("value", "meant"),
+    [
+        (True, True),
+        ("true", True),
+        ("Yes", True),
+        (1, True),
+        ("false", False),
+        (0, False),
+        (None, False),
+    ],
 )
 def test_a_switch_is_understood(understood, value, meant):
     assert understood(start=value).start is meant
@@ -277,11 +333,21 @@ def test_a_switch_is_understood(understood, value, meant):
     ],
 )
 def test_decisions_are_understood_in_every_form(understood, value):
-    assert [item["text"] for item in understood(decisions=value).decisions] == ["Use HTML", "No build step"]
+    assert [item["text"] for item in understood(decisions=value).decisions] == [
+        "Use HTML",
+        "No build step",
+    ]
 
 
 @pytest.mark.parametrize(
-    "value", [["a.css", "b.css"], "a.css, b.css", "a.css; b.css", "a.css\nb.css", [{"file": "a.css"}, {"path": "b.css"}]]
+    "value",
+    [
+        ["a.css", "b.css"],
+        "a.css, b.css",
+        "a.css; b.css",
+        "a.css\nb.css",
+        [{"file": "a.css"}, {"path": "b.css"}],
+    ],
 )
 def test_artifacts_are_understood_in_every_form(understood, value):
     assert [item["path"] for item in understood(artifacts=value).artifacts] == ["a.css", "b.css"]
@@ -290,14 +356,34 @@ def test_artifacts_are_understood_in_every_form(understood, value):
 ITEMS = [
     ("decisions", {"d7": "text of seven"}, [{"id": "d7", "text": "text of seven"}]),
     ("decisions", [{"d7": "text of seven"}], [{"id": "d7", "text": "text of seven"}]),
-    ("decisions", {"d7": "a", "storage": "Use SQLite"}, [{"id": "d7", "text": "a"}, {"id": "storage", "text": "Use SQLite"}]),
-    ("decisions", {"Use plain HTML": "no tooling"}, [{"text": "Use plain HTML", "rationale": "no tooling"}]),
+    (
+        "decisions",
+        {"d7": "a", "storage": "Use SQLite"},
+        [{"id": "d7", "text": "a"}, {"id": "storage", "text": "Use SQLite"}],
+    ),
+    (
+        "decisions",
+        {"Use plain HTML": "no tooling"},
+        [{"text": "Use plain HTML", "rationale": "no tooling"}],
+    ),
     ("decisions", {"decisions": ["a b", {"text": "c"}]}, [{"text": "a b"}, {"text": "c"}]),
-    ("decisions", {"storage": ["Use SQLite", "WAL on"]}, [{"text": "storage: Use SQLite"}, {"text": "storage: WAL on"}]),
+    (
+        "decisions",
+        {"storage": ["Use SQLite", "WAL on"]},
+        [{"text": "storage: Use SQLite"}, {"text": "storage: WAL on"}],
+    ),
     ("decisions", [{"title": "t", "content": "c"}], [{"text": "t: c"}]),
-    ("decisions", [{"Title": "t", "Why": "w", "because": "b"}], [{"text": "t", "rationale": "w: b"}]),
+    (
+        "decisions",
+        [{"Title": "t", "Why": "w", "because": "b"}],
+        [{"text": "t", "rationale": "w: b"}],
+    ),
     ("open_questions", {"q1": "why?"}, [{"text": "why?", "id": "q1"}]),
-    ("open_questions", {"Which colour?": "brand_colour"}, [{"text": "Which colour?", "field": "brand_colour"}]),
+    (
+        "open_questions",
+        {"Which colour?": "brand_colour"},
+        [{"text": "Which colour?", "field": "brand_colour"}],
+    ),
     ("open_questions", {"question": "why?"}, [{"text": "why?"}]),
     ("flags", {"risk": ["a", "b"]}, [{"text": "risk", "fields": ("a", "b")}]),
     ("flags", {"risk": ["data loss", "late"]}, [{"text": "risk: data loss; late"}]),
@@ -309,7 +395,11 @@ ITEMS = [
     ("artifacts", {" ": ["a.css"]}, [{"path": "a.css"}]),
     ("artifacts", {"index.html": "main page"}, [{"path": "index.html", "kind": "main page"}]),
     ("artifacts", {"hero": "site/hero.css"}, [{"path": "site/hero.css", "kind": "hero"}]),
-    ("artifacts", {"styles": ["a.css", "b.css"]}, [{"path": "a.css", "kind": "styles"}, {"path": "b.css", "kind": "styles"}]),
+    (
+        "artifacts",
+        {"styles": ["a.css", "b.css"]},
+        [{"path": "a.css", "kind": "styles"}, {"path": "b.css", "kind": "styles"}],
+    ),
     ("artifacts", {"index.html": {"size": 5}}, [{"path": "index.html", "kind": "size: 5"}]),
     ("artifacts", [{"name": "a.css", "path": "site/a.css"}], [{"path": "site/a.css"}]),
     ("rejected_paths", {"Flash": "dead"}, [{"what": "Flash", "why": "dead"}]),
@@ -318,8 +408,12 @@ ITEMS = [
 
 
 @pytest.mark.parametrize(("name", "value", "meant"), ITEMS)
-@pytest.mark.parametrize("form", [lambda value: value, json.dumps, lambda value: f"```json\n{json.dumps(value)}\n```"])
-def test_an_object_for_a_list_is_understood_without_losing_anything(understood, name, value, meant, form):
+@pytest.mark.parametrize(
+    "form", [lambda value: value, json.dumps, lambda value: f"```json\n{json.dumps(value)}\n```"]
+)
+def test_an_object_for_a_list_is_understood_without_losing_anything(
+    understood, name, value, meant, form
+):
     request = understood(**{name: form(value)})
     assert list(getattr(request, name)) == meant
     assert not request.warnings
@@ -344,8 +438,14 @@ leaf = st.text("abcdef", min_size=3, max_size=8)
 
 
 @given(
-    st.sampled_from(["decisions", "artifacts", "rejected_paths", "open_questions", "flags", "recent_turns"]),
-    st.recursive(leaf, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(leaf, inner, max_size=3), max_leaves=6),
+    st.sampled_from(
+        ["decisions", "artifacts", "rejected_paths", "open_questions", "flags", "recent_turns"]
+    ),
+    st.recursive(
+        leaf,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(leaf, inner, max_size=3),
+        max_leaves=6,
+    ),
 )
 def test_no_word_of_any_object_disappears_without_a_warning(settings, name, value):
     def words(part):
@@ -364,15 +464,23 @@ def words_that_only_name(part):
     """Names of empty lists and objects."""
     if isinstance(part, dict):
         return {
-            word for name, item in part.items() for word in ({name} if not flat(item) else set()) | words_that_only_name(item)
+            word
+            for name, item in part.items()
+            for word in ({name} if not flat(item) else set()) | words_that_only_name(item)
         }
-    return {word for item in part for word in words_that_only_name(item)} if isinstance(part, list) else set()
+    return (
+        {word for item in part for word in words_that_only_name(item)}
+        if isinstance(part, list)
+        else set()
+    )
 
 
 def flat(part):
     if isinstance(part, str):
         return [part]
-    return [one for item in (part.values() if isinstance(part, dict) else part) for one in flat(item)]
+    return [
+        one for item in (part.values() if isinstance(part, dict) else part) for one in flat(item)
+    ]
 
 
 def test_decisions_named_by_id_keep_it(understood):
@@ -390,15 +498,32 @@ def test_decisions_named_by_id_keep_it(understood):
         [{"user": "one"}, {"assistant": "two\nmore of two"}],
         {"user": "one", "assistant": "two\nmore of two"},
         [{"user": "one", "assistant": "two\nmore of two", "timestamp": 7}],
-        [{"role": "user", "parts": ["one"]}, {"role": "model", "parts": [{"text": "two"}, {"text": "more of two"}]}],
-        {"messages": [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two\nmore of two"}]},
+        [
+            {"role": "user", "parts": ["one"]},
+            {"role": "model", "parts": [{"text": "two"}, {"text": "more of two"}]},
+        ],
+        {
+            "messages": [
+                {"role": "user", "content": "one"},
+                {"role": "assistant", "content": "two\nmore of two"},
+            ]
+        },
         "user: one\r\nassistant: two\r\nmore of two\r\n",
         "user: one\rassistant: two\rmore of two",
         ["user: one\r\n", "assistant: two\r\nmore of two"],
-        [{"role": "user", "content": "one", "text": "one"}, {"from": "agent", "body": "two\r\nmore of two"}],
+        [
+            {"role": "user", "content": "one", "text": "one"},
+            {"from": "agent", "body": "two\r\nmore of two"},
+        ],
         [["user", "one"], ["assistant", "two\nmore of two"]],
-        [{"role": "human", "content": [{"type": "text", "text": "one"}]}, {"role": "bot", "content": "two\nmore of two"}],
-        ['{"role": "user", "content": "one"}', '{"role": "assistant", "content": "two\\nmore of two"}'],
+        [
+            {"role": "human", "content": [{"type": "text", "text": "one"}]},
+            {"role": "bot", "content": "two\nmore of two"},
+        ],
+        [
+            '{"role": "user", "content": "one"}',
+            '{"role": "assistant", "content": "two\\nmore of two"}',
+        ],
     ],
 )
 def test_turns_are_understood_in_every_form(understood, value):
@@ -409,10 +534,23 @@ def test_turns_are_understood_in_every_form(understood, value):
 
 
 @pytest.mark.parametrize(
-    "empty", ["", "  ", None, [], {}, {"role": "user"}, {"role": "user", "content": ""}, {"role": "user", "content": []}]
+    "empty",
+    [
+        "",
+        "  ",
+        None,
+        [],
+        {},
+        {"role": "user"},
+        {"role": "user", "content": ""},
+        {"role": "user", "content": []},
+    ],
 )
 def test_empty_turns_are_left_out(understood, empty):
-    assert [turn.text for turn in understood(recent_turns=["user: one", empty, "user: two"]).recent_turns] == ["one", "two"]
+    assert [
+        turn.text
+        for turn in understood(recent_turns=["user: one", empty, "user: two"]).recent_turns
+    ] == ["one", "two"]
 
 
 @pytest.mark.parametrize("nothing", [None, "", "None", "null", [], "[]", ["", None]])
@@ -434,7 +572,9 @@ def test_a_literal_backslash_n_is_kept(understood):
 
 
 def test_state_keeps_values_types_and_declines(understood):
-    fields = understood(state={"ticket": "ABC-1", "budget_eur": 0, "vat_id": {"status": "declined"}, "ok": False}).state
+    fields = understood(
+        state={"ticket": "ABC-1", "budget_eur": 0, "vat_id": {"status": "declined"}, "ok": False}
+    ).state
     assert [(item["field"], item["value"], item["status"]) for item in fields] == [
         ("ticket", "ABC-1", "answered"),
         ("budget_eur", 0, "answered"),
@@ -485,7 +625,16 @@ def test_the_status_of_the_seed_with_a_dash_is_understood(understood):
 
 @pytest.mark.parametrize(
     "value",
-    ["{'a': ...}", "{'a': b'x'}", "{'a': {1: 2}}", "{'a': {3, 1}}", "{'a': 1j}", "{'a': (1, 2)}", '{"a": NaN}', '{"a": 1e999}'],
+    [
+        "{'a': ...}",
+        "{'a': b'x'}",
+        "{'a': {1: 2}}",
+        "{'a': {3, 1}}",
+        "{'a': 1j}",
+        "{'a': (1, 2)}",
+        '{"a": NaN}',
+        '{"a": 1e999}',
+    ],
 )
 def test_a_value_that_is_no_json_becomes_json(understood, value):
     (found,) = understood(state=value).state
@@ -504,7 +653,9 @@ def test_a_value_that_is_no_json_becomes_json(understood, value):
 def test_the_id_that_is_answered_is_found_and_the_fields_beside_it(understood, value):
     request = understood(answers=value)
     assert request.answers == "ho-0123456789abcdef"
-    assert [(item["field"], item["value"]) for item in request.state] == ([("vat", 5)] if isinstance(value, dict) else [])
+    assert [(item["field"], item["value"]) for item in request.state] == (
+        [("vat", 5)] if isinstance(value, dict) else []
+    )
 
 
 # characters
@@ -519,7 +670,9 @@ def test_halves_of_a_character_become_one(understood):
 def test_a_lone_half_becomes_the_replacement_character_with_a_warning(understood):
     request = understood(summary="a \ud83c b", decisions=[{"text": "x\udf78"}])
     assert request.summary == "a \ufffd b"
-    assert [name for name in ("summary", "decisions") if any(name in text for text in request.warnings)] == [
+    assert [
+        name for name in ("summary", "decisions") if any(name in text for text in request.warnings)
+    ] == [
         "summary",
         "decisions",
     ]
@@ -532,7 +685,11 @@ def test_an_unknown_argument_is_ignored_with_a_warning_that_offers_the_nearest(u
 
 
 def test_a_secret_that_is_part_of_the_folder_does_not_break_the_path(settings):
-    request = parse({**NEEDED, "summary": "in project"}, settings, mask=lambda text: text.replace("project", "§§secret(NAME)"))
+    request = parse(
+        {**NEEDED, "summary": "in project"},
+        settings,
+        mask=lambda text: text.replace("project", "§§secret(NAME)"),
+    )
     assert (request.project_root, request.summary) == ("/project", "in §§secret(NAME)")
 
 
@@ -543,9 +700,22 @@ def test_a_data_uri_becomes_its_type_size_and_hash(understood):
     assert turn.text.endswith("] here")
 
 
-@pytest.mark.parametrize("value", ["{{}}", "{[]: 1}", "[[]", "{", "[...]", "{'a': ...}", "[1, 2", "{1}", "[" * 5000 + "]" * 5000])
 @pytest.mark.parametrize(
-    "name", ["decisions", "artifacts", "notes", "recent_turns", "flags", "answers", "authority", "sections_done"]
+    "value",
+    ["{{}}", "{[]: 1}", "[[]", "{", "[...]", "{'a': ...}", "[1, 2", "{1}", "[" * 5000 + "]" * 5000],
+)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "decisions",
+        "artifacts",
+        "notes",
+        "recent_turns",
+        "flags",
+        "answers",
+        "authority",
+        "sections_done",
+    ],
 )
 def test_what_only_looks_like_json_never_raises_anything_but_a_refusal(settings, name, value):
     try:
@@ -592,7 +762,20 @@ anything = st.recursive(
         | st.dictionaries(
             st.text(max_size=6)
             | st.sampled_from(
-                ["text", "status", "value", "field", "role", "content", "version", "id", "granted", "path", "why", "fields"]
+                [
+                    "text",
+                    "status",
+                    "value",
+                    "field",
+                    "role",
+                    "content",
+                    "version",
+                    "id",
+                    "granted",
+                    "path",
+                    "why",
+                    "fields",
+                ]
             ),
             inner,
             max_size=4,
@@ -611,15 +794,33 @@ def test_any_arguments_give_a_request_or_an_error_that_can_be_told(settings, arg
         assert str(error).startswith("ERROR: ")
         assert "\n" not in str(error)
     else:
-        for name in ("state", "decisions", "artifacts", "rejected_paths", "open_questions", "flags", "notes", "summary"):
+        for name in (
+            "state",
+            "decisions",
+            "artifacts",
+            "rejected_paths",
+            "open_questions",
+            "flags",
+            "notes",
+            "summary",
+        ):
             canonical(getattr(request, name)).encode()
-        assert all(item["text"] for name in ("decisions", "open_questions", "flags") for item in getattr(request, name))
-        assert all([item["path"] for item in request.artifacts] + [item["what"] for item in request.rejected_paths])
+        assert all(
+            item["text"]
+            for name in ("decisions", "open_questions", "flags")
+            for item in getattr(request, name)
+        )
+        assert all(
+            [item["path"] for item in request.artifacts]
+            + [item["what"] for item in request.rejected_paths]
+        )
 
 
 @given(st.sampled_from(ARGUMENTS), anything)
 def test_any_json_as_text_is_read_like_the_json_itself(settings, name, value):
-    if name in ("specialist_profile", "topic", "project_root") or not isinstance(value, (list, dict)):
+    if name in ("specialist_profile", "topic", "project_root") or not isinstance(
+        value, (list, dict)
+    ):
         return
     try:
         text = json.dumps(value, allow_nan=False)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usr.plugins.software_orchestrator.helpers.errors import RequestError, SettingsError
-from usr.plugins.software_orchestrator.helpers.roster import build, normal
+from usr.plugins.software_orchestrator.helpers.values.errors import RequestError, SettingsError
+from usr.plugins.software_orchestrator.helpers.values.roster import build, normal
 
 
 def wrong(raw):
@@ -58,11 +58,18 @@ def test_an_edge_may_be_spelled_as_people_do():
 
 def test_an_entry_needs_nothing_but_its_name():
     entry = build({"data_engineer": None}).find("data_engineer")
-    assert (entry.title, entry.persona_marker, entry.requires) == ("Data Engineer", "[data engineer]", ())
+    assert (entry.title, entry.persona_marker, entry.requires) == (
+        "Data Engineer",
+        "[data engineer]",
+        (),
+    )
 
 
 def test_the_marker_of_the_seed():
-    assert build({"frontend_designer": {}}).find("frontend_designer").persona_marker == "[frontend designer]"
+    assert (
+        build({"frontend_designer": {}}).find("frontend_designer").persona_marker
+        == "[frontend designer]"
+    )
 
 
 @given(st.text(max_size=40))
@@ -78,7 +85,12 @@ def test_any_name_is_found_or_refused_in_one_printable_line(name):
 
 @pytest.mark.parametrize(
     ("name", "nearest"),
-    [("solution_architectect", "solution_architect"), ("haker", "hacker"), ("architect", None), ("wizard", None)],
+    [
+        ("solution_architectect", "solution_architect"),
+        ("haker", "hacker"),
+        ("architect", None),
+        ("wizard", None),
+    ],
 )
 def test_the_nearest_name_is_offered_and_never_taken(name, nearest):
     with pytest.raises(RequestError) as caught:
@@ -86,12 +98,17 @@ def test_the_nearest_name_is_offered_and_never_taken(name, nearest):
     assert (f"did you mean {nearest}" in str(caught.value)) is (nearest is not None)
 
 
-@pytest.mark.parametrize("name", ["🖌️ Frontend Designer", "Frontend Designer 🖌️", "[🖌️ frontend designer]", "🖌 frontend_designer"])
+@pytest.mark.parametrize(
+    "name",
+    ["🖌️ Frontend Designer", "Frontend Designer 🖌️", "[🖌️ frontend designer]", "🖌 frontend_designer"],
+)
 def test_the_name_a_person_reads_is_the_profile(name):
     assert build({"frontend_designer": {"marker": "🖌️"}}).find(name).profile == "frontend_designer"
 
 
-@pytest.mark.parametrize("name", ["🐞 Test and Debug Engineer", "test and debug engineer", "[test-and-debug-engineer]"])
+@pytest.mark.parametrize(
+    "name", ["🐞 Test and Debug Engineer", "test and debug engineer", "[test-and-debug-engineer]"]
+)
 def test_a_title_is_the_profile_that_bears_it(name):
     roster = build({"tester": {"title": "Test and Debug Engineer", "marker": "🐞"}, "other": {}})
     assert roster.find(name).profile == "tester"

@@ -7,12 +7,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usr.plugins.software_orchestrator.helpers import settings_form
-from usr.plugins.software_orchestrator.helpers.config import settings
-from usr.plugins.software_orchestrator.helpers.errors import SettingsError
-from usr.plugins.software_orchestrator.helpers.resources import default_settings
-from usr.plugins.software_orchestrator.helpers.roster import MAX_TEXT_CHARS, from_text
-from usr.plugins.software_orchestrator.helpers.settings_form import Layer
+from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
+from usr.plugins.software_orchestrator.helpers.values.errors import SettingsError
+from usr.plugins.software_orchestrator.helpers.values.roster import MAX_TEXT_CHARS, from_text
+from usr.plugins.software_orchestrator.helpers.values.settings import settings
+from usr.plugins.software_orchestrator.helpers.views import settings_form
+from usr.plugins.software_orchestrator.helpers.views.settings_form import Layer
 
 DEFAULTS = default_settings()
 INSTALLATION = Layer("", "", "a/config.json", {"max_context_tokens": 2000, "git_ignore": "all"})
@@ -65,19 +65,32 @@ def test_each_setting_is_in_one_group_with_its_comment_type_and_range():
     assert [field["key"] for field in fields] == list(DEFAULTS)
     assert all(len(field["help"]) > 20 and "#" not in field["help"] for field in fields)
     by_key = {field["key"]: field for field in fields}
-    assert (by_key["max_handover_depth"]["minimum"], by_key["max_handover_depth"]["maximum"]) == (1, 20)
+    assert (by_key["max_handover_depth"]["minimum"], by_key["max_handover_depth"]["maximum"]) == (
+        1,
+        20,
+    )
     assert by_key["max_context_tokens"]["minimum"] == 1
     assert by_key["git_ignore"]["choices"] == ["chains", "all", "none"]
     kinds = {field["key"]: field["kind"] for field in fields}
-    assert {kinds[key] for key in ("transcript_log", "roster", "lock_timeout_s")} == {"boolean", "roster", "number"}
+    assert {kinds[key] for key in ("transcript_log", "roster", "lock_timeout_s")} == {
+        "boolean",
+        "roster",
+        "number",
+    }
 
 
 def test_what_holds_is_told_with_the_scope_it_comes_from():
     held = settings_form.view([INSTALLATION, PROJECT, NARROW], "shop", "hacker")
     assert held["effective"]["max_context_tokens"] == {"value": 2000, "source": "installation"}
     assert held["effective"]["git_ignore"] == {"value": "none", "source": "project shop"}
-    assert held["effective"]["lock_timeout_s"] == {"value": 3, "source": "project shop, profile hacker"}
-    assert held["inherited"]["lock_timeout_s"] == {"value": DEFAULTS["lock_timeout_s"], "source": "default"}
+    assert held["effective"]["lock_timeout_s"] == {
+        "value": 3,
+        "source": "project shop, profile hacker",
+    }
+    assert held["inherited"]["lock_timeout_s"] == {
+        "value": DEFAULTS["lock_timeout_s"],
+        "source": "default",
+    }
     assert (held["own"], held["saved_in"]) == ({"lock_timeout_s": 3}, "c/config.json")
 
 
@@ -98,7 +111,9 @@ def test_a_roster_saved_as_a_mapping_is_shown_as_text():
 
 
 def test_what_is_saved_and_cannot_be_used_is_said():
-    assert "git_ignore" in settings_form.view([Layer("", "", "x", {"git_ignore": "some"})])["problem"]
+    assert (
+        "git_ignore" in settings_form.view([Layer("", "", "x", {"git_ignore": "some"})])["problem"]
+    )
     assert settings_form.view([])["problem"] == ""
 
 

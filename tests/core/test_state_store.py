@@ -13,25 +13,38 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usr.plugins.software_orchestrator.helpers import state_store
-from usr.plugins.software_orchestrator.helpers.errors import RecordError
-from usr.plugins.software_orchestrator.helpers.event import KINDS, Draft, draft
-from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
-from usr.plugins.software_orchestrator.helpers.state_store import Ledger, Reading, canonical, snapshot
+from usr.plugins.software_orchestrator.helpers.records import ledger as records_ledger
+from usr.plugins.software_orchestrator.helpers.records.ledger import (
+    Ledger,
+    Reading,
+    canonical,
+    snapshot,
+)
+from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.values.errors import RecordError
+from usr.plugins.software_orchestrator.helpers.values.events import KINDS, Draft, draft
 
 KEY, OTHER_KEY = b"k" * 32, b"o" * 32
 CHAIN = "auth-login-cli"
 START = datetime(2026, 6, 5, 14, 3, 7, 123456, UTC)
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
     max_leaves=12,
 )
 names = st.text(max_size=30)
 counts = st.integers(0, 1_000_000_000)
 drafts = st.builds(
-    lambda kind, handover, hop, depth, sender, receiver, data: Draft(kind, CHAIN, handover, hop, depth, sender, receiver, data),
+    lambda kind, handover, hop, depth, sender, receiver, data: Draft(
+        kind, CHAIN, handover, hop, depth, sender, receiver, data
+    ),
     st.sampled_from(sorted(KINDS)),
     names,
     counts,
@@ -73,8 +86,22 @@ def lines_of(ledger):
 
 def forged(key=OTHER_KEY, drop=(), **changes):
     """A line as somebody else would make it, with a right sha."""
-    body = {"schema": 1, "id": "ev-" + "0" * 16, "kind": "prepared", "time": "2026-06-05T14:03:07.123456Z"}
-    body |= {"chain": CHAIN, "handover": "", "hop": 1, "depth": 0, "from": "a", "to": "b", "data": {}, "prev": ""}
+    body = {
+        "schema": 1,
+        "id": "ev-" + "0" * 16,
+        "kind": "prepared",
+        "time": "2026-06-05T14:03:07.123456Z",
+    }
+    body |= {
+        "chain": CHAIN,
+        "handover": "",
+        "hop": 1,
+        "depth": 0,
+        "from": "a",
+        "to": "b",
+        "data": {},
+        "prev": "",
+    }
     body |= changes
     return signed({name: value for name, value in body.items() if name not in drop}, key)
 
@@ -87,7 +114,9 @@ def signed(body, key):
 def signed_text(text, key):
     sha = hashlib.sha256(text.encode()).hexdigest()
     mac = hmac.new(key, sha.encode(), hashlib.sha256).hexdigest()
-    text = text.replace(',"prev":"', f',"mac":"{mac}","prev":"').replace(',"time":"', f',"sha":"{sha}","time":"')
+    text = text.replace(',"prev":"', f',"mac":"{mac}","prev":"').replace(
+        ',"time":"', f',"sha":"{sha}","time":"'
+    )
     return (text + "\n").encode()
 
 
@@ -101,16 +130,22 @@ def test_any_event_comes_back_equal(folder, given_drafts, calls):
     reading = ledger.read()
     assert (reading.events, reading.faults, reading.torn) == (written, (), False)
     assert all(event.trusted for event in reading.events)
-    assert [event.data for event in written] == [json.loads(canonical(one.data)) for one in given_drafts] * calls
+    assert [event.data for event in written] == [
+        json.loads(canonical(one.data)) for one in given_drafts
+    ] * calls
 
 
 def test_a_line_is_the_canonical_json_of_the_design(ledger):
-    event = ledger.append([draft("accepted", chain=CHAIN, handover="ho-1", hop=2, sender="a", implicit=True)])[0]
+    event = ledger.append(
+        [draft("accepted", chain=CHAIN, handover="ho-1", hop=2, sender="a", implicit=True)]
+    )[0]
     raw = ledger.path.read_text()
     line = json.loads(raw)
     assert raw == json.dumps(line, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"
     bare = {name: value for name, value in line.items() if name not in ("sha", "mac")}
-    assert " ".join(sorted(bare)) == "chain data depth from handover hop id kind prev schema time to"
+    assert (
+        " ".join(sorted(bare)) == "chain data depth from handover hop id kind prev schema time to"
+    )
     assert line["sha"] == event.sha == hashlib.sha256(canonical(bare).encode()).hexdigest()
     assert line["mac"] == hmac.new(KEY, line["sha"].encode(), hashlib.sha256).hexdigest()
 
@@ -140,7 +175,9 @@ def test_a_ledger_that_is_not_there_is_empty(ledger):
 
 def test_a_snapshot_is_a_prepared_event(ledger):
     before = draft("superseded", chain=CHAIN)
-    events = snapshot(ledger, draft("prepared", chain=CHAIN, packet={"topic": "x"}), before=[before])
+    events = snapshot(
+        ledger, draft("prepared", chain=CHAIN, packet={"topic": "x"}), before=[before]
+    )
     assert [event.kind for event in events] == ["superseded", "prepared"]
     assert ledger.read().events == events
     with pytest.raises(ValueError, match="not 'done'"):
@@ -157,7 +194,14 @@ def test_one_write_and_one_sync_per_call(ledger, monkeypatch):
 
 @pytest.mark.parametrize(
     "data",
-    [{"x": float("nan")}, {"x": float("inf")}, {"x": {1, 2}}, {"x": "\ud83c"}, {"x": b"bytes"}, {"x": 10**5000}],
+    [
+        {"x": float("nan")},
+        {"x": float("inf")},
+        {"x": {1, 2}},
+        {"x": "\ud83c"},
+        {"x": b"bytes"},
+        {"x": 10**5000},
+    ],
 )
 def test_data_that_is_not_json_is_an_error_before_anything_is_written(ledger, data):
     with pytest.raises((ValueError, TypeError)):
@@ -174,7 +218,9 @@ def test_data_nested_too_deeply_is_an_error_before_anything_is_written(ledger):
     assert not ledger.path.exists()
 
 
-@pytest.mark.parametrize("wrong", [{"chain": "another"}, {"hop": -1}, {"hop": True}, {"receiver": "x" * 1001}])
+@pytest.mark.parametrize(
+    "wrong", [{"chain": "another"}, {"hop": -1}, {"hop": True}, {"receiver": "x" * 1001}]
+)
 def test_a_draft_that_is_no_event_of_this_chain_is_an_error(ledger, wrong):
     with pytest.raises(ValueError, match=r"does not belong|not an event"):
         ledger.append([draft("refused", **({"chain": CHAIN} | wrong))])
@@ -191,7 +237,7 @@ def test_an_unknown_kind_is_an_error():
 
 
 def test_an_event_larger_than_is_read_again_is_refused(ledger, monkeypatch):
-    monkeypatch.setattr(state_store, "LINE_BYTES", 1000)
+    monkeypatch.setattr(records_ledger, "LINE_BYTES", 1000)
     with pytest.raises(RecordError, match="over the limit"):
         ledger.append([draft("refused", chain=CHAIN, text="x" * 1000)])
 
@@ -263,7 +309,9 @@ def test_lines_in_another_order_are_told(folder, order):
     lines = lines_of(ledger)
     ledger.path.write_bytes(b"".join(lines[n] for n in order))
     found = kinds(ledger.read())
-    assert set(found) == (set() if list(order) == [0, 1, 2, 3] else {"out_of_order"} | set(found) & {"missing"})
+    assert set(found) == (
+        set() if list(order) == [0, 1, 2, 3] else {"out_of_order"} | set(found) & {"missing"}
+    )
 
 
 def test_a_line_that_stands_twice_counts_once(ledger):
@@ -320,7 +368,7 @@ def test_a_forged_mac_of_any_form_is_not_trusted(ledger):
 
 
 def test_of_another_installations_lines_only_so_many_bytes_are_read(ledger, monkeypatch):
-    monkeypatch.setattr(state_store, "UNTRUSTED_BYTES", 10_000)
+    monkeypatch.setattr(records_ledger, "UNTRUSTED_BYTES", 10_000)
     with ledger.path.open("wb") as file:
         for n in range(100):
             file.write(forged(id=f"ev-{n:016x}", data={"x": "y" * 500}))
@@ -391,7 +439,9 @@ def test_a_hostile_line_is_one_fault_and_the_lines_around_it_are_read(ledger, na
 
 def test_a_signed_line_with_keys_twice_or_spaces_is_no_trusted_event(ledger):
     line = forged()
-    ledger.path.write_bytes(line.replace(b'"hop":1', b'"hop":1,"hop":2') + line.replace(b":", b": "))
+    ledger.path.write_bytes(
+        line.replace(b'"hop":1', b'"hop":1,"hop":2') + line.replace(b":", b": ")
+    )
     assert not [event for event in ledger.read().events if event.trusted]
 
 
@@ -402,7 +452,12 @@ def test_a_newer_schema_is_told_as_such(ledger):
     assert "schema 2" in reading.faults[0].detail
 
 
-@given(st.lists(st.binary(max_size=300) | st.sampled_from(sorted(HOSTILE.values(), key=len)[:20]), max_size=8))
+@given(
+    st.lists(
+        st.binary(max_size=300) | st.sampled_from(sorted(HOSTILE.values(), key=len)[:20]),
+        max_size=8,
+    )
+)
 def test_no_content_makes_reading_or_appending_raise(folder, pieces):
     ledger = fresh(folder)
     ledger.path.write_bytes(b"".join(pieces))
@@ -465,7 +520,7 @@ def test_any_number_of_broken_lines_is_told_in_bounded_memory(ledger):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert len(reading.faults) == state_store.MOST_FAULTS + 1
+    assert len(reading.faults) == records_ledger.MOST_FAULTS + 1
     assert "99,000 more" in reading.faults[-1].detail
     assert peak < 10_000_000
 
@@ -485,8 +540,10 @@ def test_an_append_reads_only_the_end_of_a_long_ledger(ledger, monkeypatch):
         file.write(line * (20_000_000 // len(line)))
     read = []
     pread = os.pread
-    monkeypatch.setattr(os, "pread", lambda fd, count, at: read.append(count) or pread(fd, count, at))
-    monkeypatch.setattr(state_store, "_lines", None)
+    monkeypatch.setattr(
+        os, "pread", lambda fd, count, at: read.append(count) or pread(fd, count, at)
+    )
+    monkeypatch.setattr(records_ledger, "_lines", None)
     example(ledger, 1)
     assert sum(read) < 600_000
 
@@ -494,7 +551,7 @@ def test_an_append_reads_only_the_end_of_a_long_ledger(ledger, monkeypatch):
 @pytest.mark.parametrize("size", [300_000, 6_000_000])
 def test_an_append_after_a_long_event_follows_it_and_reads_not_all(ledger, monkeypatch, size):
     with monkeypatch.context() as patched:
-        patched.setattr(state_store, "_lines", None)
+        patched.setattr(records_ledger, "_lines", None)
         long = ledger.append([draft("prepared", chain=CHAIN, text="x" * size)])
         assert example(ledger, 1)[0].prev == long[0].sha
     assert ledger.read().faults == ()
@@ -508,7 +565,9 @@ def test_a_full_disk_is_an_error_and_the_next_append_heals(ledger):
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (ledger.path.stat().st_size + 100, limit[1]))
     try:
-        with pytest.raises(RecordError, match=r"failed to append briefing file: only 100 of") as caught:
+        with pytest.raises(
+            RecordError, match=r"failed to append briefing file: only 100 of"
+        ) as caught:
             example(ledger, 1)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)

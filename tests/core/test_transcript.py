@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from usr.plugins.software_orchestrator.helpers.errors import RequestError
-from usr.plugins.software_orchestrator.helpers.extract import extract, sentences
-from usr.plugins.software_orchestrator.helpers.transcript import (
+from usr.plugins.software_orchestrator.helpers.history.extract import extract, sentences
+from usr.plugins.software_orchestrator.helpers.history.transcript import (
     Transcript,
     decode_agent,
     from_chat,
     from_history,
     recent_turns,
 )
+from usr.plugins.software_orchestrator.helpers.values.errors import RequestError
 
 CHATS = Path(__file__).resolve().parents[1] / "data" / "chats"
 
@@ -28,12 +28,21 @@ def person(text: str) -> dict:
 
 
 def said(text: str, thoughts: str = "hm") -> dict:
-    answer = {"thoughts": [thoughts], "headline": "h", "tool_name": "response", "tool_args": {"text": text}}
+    answer = {
+        "thoughts": [thoughts],
+        "headline": "h",
+        "tool_name": "response",
+        "tool_args": {"text": text},
+    }
     return {"id": "a", "ai": True, "content": json.dumps(answer, ensure_ascii=False)}
 
 
 def called(tool: str, **args: object) -> dict:
-    return {"id": "c", "ai": True, "content": json.dumps({"thoughts": ["t"], "tool_name": tool, "tool_args": args})}
+    return {
+        "id": "c",
+        "ai": True,
+        "content": json.dumps({"thoughts": ["t"], "tool_name": tool, "tool_args": args}),
+    }
 
 
 def result(text: str, tool: str = "code") -> dict:
@@ -51,7 +60,9 @@ def test_a_response_is_speech_and_a_call_is_told_in_words_with_thoughts_apart() 
 def test_what_a_model_misformatted_is_kept_as_it_stands() -> None:
     assert decode_agent("plain words {not json") == ("plain words {not json", "", "")
     assert decode_agent('[1, 2, "x"]')[0] == '[1, 2, "x"]'
-    assert decode_agent('{"tool_name": "response", "tool_args": {"text": "hi"}} trailing')[0].endswith("trailing")
+    assert decode_agent('{"tool_name": "response", "tool_args": {"text": "hi"}} trailing')[
+        0
+    ].endswith("trailing")
 
 
 def test_a_summary_of_the_host_is_marked_and_the_log_gives_back_what_it_replaced() -> None:
@@ -79,7 +90,11 @@ def test_numbers_count_from_one_and_nothing_given_is_changed() -> None:
 def test_bulks_and_topic_summaries_are_walked_in_order() -> None:
     topic = {"_cls": "Topic", "summary": "", "messages": [person("in a bulk")]}
     gone = {"_cls": "Topic", "summary": "all that is left", "messages": []}
-    history = {"bulks": [{"summary": "s", "records": [topic, gone]}], "topics": [], "current": {"messages": [said("now")]}}
+    history = {
+        "bulks": [{"summary": "s", "records": [topic, gone]}],
+        "topics": [],
+        "current": {"messages": [said("now")]},
+    }
 
     messages = list(from_history(history))
 
@@ -91,7 +106,10 @@ def test_bulks_and_topic_summaries_are_walked_in_order() -> None:
 
 
 def test_an_image_message_is_told_by_its_preview_and_its_data() -> None:
-    parts = [{"type": "text", "text": "look"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]
+    parts = [
+        {"type": "text", "text": "look"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
+    ]
     record = {"id": "", "ai": False, "content": {"raw_content": parts, "preview": "<image>"}}
 
     message = Transcript([record])[0]
@@ -153,7 +171,9 @@ def test_rejected_ways_and_acceptance_are_found_in_the_orders_chat() -> None:
     found = extract(from_chat(chat("orders-bugfix")))
 
     assert found.decisions == ("Do not touch the billing service.",)
-    assert found.rejected == ("a unique index on (customer, ts), because two real orders can share a second.",)
+    assert found.rejected == (
+        "a unique index on (customer, ts), because two real orders can share a second.",
+    )
     assert found.acceptance == ("8 writers, 10 000 orders, no duplicates, no lost order.",)
 
 
@@ -162,7 +182,9 @@ def test_the_label_of_a_sentence_is_not_told_again_under_its_heading() -> None:
         "**Acceptance criteria:** opens in a second.\nDone when: all tests pass.\nAcceptance:\n验收标准：八个写入者。",
         "Rejected: Flash. We ruled out Java.",
     )
-    found = extract(Transcript(({"ai": False, "content": {"user_message": words[0]}}, said(words[1]))))
+    found = extract(
+        Transcript(({"ai": False, "content": {"user_message": words[0]}}, said(words[1])))
+    )
     assert found.acceptance == ("opens in a second.", "all tests pass.", "八个写入者。")
     assert found.rejected == ("Flash.", "We ruled out Java.")
 
@@ -185,7 +207,13 @@ def test_a_decline_is_heard_in_other_languages(words: str, field: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["What must be done next?", "Thanks, that looks good.", "I do not know yet.", "I have no idea what is left."]
+    "words",
+    [
+        "What must be done next?",
+        "Thanks, that looks good.",
+        "I do not know yet.",
+        "I have no idea what is left.",
+    ],
 )
 def test_ordinary_talk_is_no_decision(words: str) -> None:
     found = extract(Transcript([person("Build it."), person(words)]))
@@ -194,11 +222,17 @@ def test_ordinary_talk_is_no_decision(words: str) -> None:
 
 
 def test_a_greeting_is_not_the_first_request() -> None:
-    assert extract(Transcript([person("Hello there!"), person("Fix the login.")])).first_request == "Fix the login."
+    assert (
+        extract(Transcript([person("Hello there!"), person("Fix the login.")])).first_request
+        == "Fix the login."
+    )
 
 
 def test_a_list_number_does_not_end_a_sentence() -> None:
-    assert sentences("Do this: 2. write tests. Then stop.") == ["Do this: 2. write tests.", "Then stop."]
+    assert sentences("Do this: 2. write tests. Then stop.") == [
+        "Do this: 2. write tests.",
+        "Then stop.",
+    ]
 
 
 def test_100_000_messages_cost_less_than_10_megabytes_beside_the_input() -> None:

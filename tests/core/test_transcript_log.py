@@ -6,12 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from usr.plugins.software_orchestrator.helpers import transcript_log
-from usr.plugins.software_orchestrator.helpers.errors import RecordError
-from usr.plugins.software_orchestrator.helpers.history import Scope, visible_line
-from usr.plugins.software_orchestrator.helpers.masking import redact
-from usr.plugins.software_orchestrator.helpers.transcript import HEAD_LENGTH, ROLES, from_lines, head_of, line_head
-from usr.plugins.software_orchestrator.helpers.transcript_log import Source, append, keep, line_of, open_log, seed_lines
+from usr.plugins.software_orchestrator.helpers.history import log as history_log
+from usr.plugins.software_orchestrator.helpers.history.answer import Scope, visible_line
+from usr.plugins.software_orchestrator.helpers.history.log import (
+    Source,
+    append,
+    keep,
+    line_of,
+    open_log,
+    seed_lines,
+)
+from usr.plugins.software_orchestrator.helpers.history.transcript import (
+    HEAD_LENGTH,
+    ROLES,
+    from_lines,
+    head_of,
+    line_head,
+)
+from usr.plugins.software_orchestrator.helpers.text.masking import redact
+from usr.plugins.software_orchestrator.helpers.values.errors import RecordError
 
 NOW = "2026-06-05T14:03:07.123456Z"
 MB = 1_000_000
@@ -25,13 +38,15 @@ def said(text: str) -> dict:
     return {
         "id": "a1",
         "ai": True,
-        "content": json.dumps({"thoughts": ["t"], "tool_name": "response", "tool_args": {"text": text}}),
+        "content": json.dumps(
+            {"thoughts": ["t"], "tool_name": "response", "tool_args": {"text": text}}
+        ),
     }
 
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    return tmp_path / transcript_log.NAME
+    return tmp_path / history_log.NAME
 
 
 def written(log: Path, *records: dict, source: Source = Source(), at: str = NOW) -> None:  # noqa: B008 - a frozen value
@@ -40,11 +55,19 @@ def written(log: Path, *records: dict, source: Source = Source(), at: str = NOW)
 
 
 def test_messages_come_back_as_they_were_with_who_said_them(log: Path) -> None:
-    written(log, person("Hello"), said("Hi"), source=Source(1, "frontend_designer", "ho-0123456789abcdef"))
+    written(
+        log,
+        person("Hello"),
+        said("Hi"),
+        source=Source(1, "frontend_designer", "ho-0123456789abcdef"),
+    )
 
     messages = list(open_log(log))
 
-    assert [(message.role, message.text) for message in messages] == [("user", "Hello"), ("assistant", "Hi")]
+    assert [(message.role, message.text) for message in messages] == [
+        ("user", "Hello"),
+        ("assistant", "Hi"),
+    ]
     assert messages[1].speaker == "frontend_designer (A1)"
     assert messages[1].thoughts == "t"
 
@@ -65,16 +88,31 @@ def test_a_head_has_a_fixed_length_and_says_whose_line_it_is(log: Path) -> None:
     [b"", b'{"head":"', b"no line of ours, but long enough\n", b'{"head":"X00000000000005\n', b'{"head":"A0000000000xx05----\n',
      b'{"head":"A\x000009999999999----\n', b'{"head":"A0000-000000005----\n'],
 )  # fmt: skip
-def test_an_index_made_in_passing_is_that_of_each_line_also_beside_a_damaged_one(damaged: bytes) -> None:
+def test_an_index_made_in_passing_is_that_of_each_line_also_beside_a_damaged_one(
+    damaged: bytes,
+) -> None:
     sizes = (0, 7, 4321, 999_999_999, 4_000_000_000)
-    heads = [head_of(role, at % 2 == 0, at, size, "", NOW) for at, (role, size) in enumerate(zip(ROLES, sizes, strict=True))]
+    heads = [
+        head_of(role, at % 2 == 0, at, size, "", NOW)
+        for at, (role, size) in enumerate(zip(ROLES, sizes, strict=True))
+    ]
     lines = [f'{{"head":"{head}"}}\n'.encode() for head in heads]
 
     sound, beside = (from_lines(some).at_a_glance for some in (lines[:4], [*lines, damaged]))
 
-    assert (sound.kinds, list(sound.sizes), sound.tells) == (bytes(range(4)), list(sizes[:4]), b"\1\0\1\0")
-    assert (beside.kinds[:5], list(beside.sizes[:5]), beside.tells[:5]) == (bytes(range(5)), list(sizes), b"\1\0\1\0\1")
-    assert list(zip(beside.kinds, beside.sizes, beside.tells, strict=True))[5:] == ([(4, len(damaged), 0)] if damaged else [])
+    assert (sound.kinds, list(sound.sizes), sound.tells) == (
+        bytes(range(4)),
+        list(sizes[:4]),
+        b"\1\0\1\0",
+    )
+    assert (beside.kinds[:5], list(beside.sizes[:5]), beside.tells[:5]) == (
+        bytes(range(5)),
+        list(sizes),
+        b"\1\0\1\0\1",
+    )
+    assert list(zip(beside.kinds, beside.sizes, beside.tells, strict=True))[5:] == (
+        [(4, len(damaged), 0)] if damaged else []
+    )
 
 
 def test_secrets_never_reach_the_log_and_a_failing_mask_stops_the_write(log: Path) -> None:
@@ -109,7 +147,11 @@ def test_a_torn_line_is_ended_and_told_and_the_others_are_read(log: Path) -> Non
 
     messages = list(open_log(log))
 
-    assert [message.text for message in messages] == ["one", "[one damaged line of the transcript log]", "two"]
+    assert [message.text for message in messages] == [
+        "one",
+        "[one damaged line of the transcript log]",
+        "two",
+    ]
 
 
 def test_a_full_log_says_so_once_and_stays_below_its_limit(log: Path) -> None:
@@ -174,9 +216,16 @@ def test_a_big_result_is_referred_to_not_copied_and_read_again(log: Path, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("change", "why"), [("delete", "its file is gone"), ("replace", "its file was replaced"), ("link", "its file is gone")]
+    ("change", "why"),
+    [
+        ("delete", "its file is gone"),
+        ("replace", "its file was replaced"),
+        ("link", "its file is gone"),
+    ],
 )
-def test_a_result_whose_file_is_gone_or_another_says_so(log: Path, tmp_path: Path, change: str, why: str) -> None:
+def test_a_result_whose_file_is_gone_or_another_says_so(
+    log: Path, tmp_path: Path, change: str, why: str
+) -> None:
     record, source = big(tmp_path, "row of data\n" * 500)
     written(log, record, source=source)
     file = tmp_path / "messages" / "1.txt"
@@ -197,7 +246,9 @@ def test_a_big_result_is_masked_when_it_is_read(log: Path, tmp_path: Path) -> No
     record, source = big(tmp_path, "key sk-proj-abcdefghijklmnop1234 here\n" * 50)
     written(log, record, source=source)
 
-    assert "abcdefghijklmnop" not in open_log(log, messages=tmp_path / "messages", mask=redact)[0].text
+    assert (
+        "abcdefghijklmnop" not in open_log(log, messages=tmp_path / "messages", mask=redact)[0].text
+    )
 
 
 # joining late, choosing
@@ -205,9 +256,15 @@ def test_a_big_result_is_masked_when_it_is_read(log: Path, tmp_path: Path) -> No
 
 def test_joining_late_writes_what_the_host_still_holds_and_marks_its_summaries(log: Path) -> None:
     summary = {"id": "s", "ai": False, "content": {"messages_summary": "earlier talk"}}
-    history = {"bulks": [], "topics": [{"messages": [person("first"), summary]}], "current": {"messages": [said("now")]}}
+    history = {
+        "bulks": [],
+        "topics": [{"messages": [person("first"), summary]}],
+        "current": {"messages": [said("now")]},
+    }
 
-    state = keep(log, lambda: b"never asked for", lambda: seed_lines([(history, Source())], redact), MB)
+    state = keep(
+        log, lambda: b"never asked for", lambda: seed_lines([(history, Source())], redact), MB
+    )
 
     assert state == "written"
     assert [(message.role, message.kept) for message in open_log(log)] == [
@@ -216,7 +273,12 @@ def test_joining_late_writes_what_the_host_still_holds_and_marks_its_summaries(l
         ("summary", "summary"),
         ("assistant", "verbatim"),
     ]
-    keep(log, lambda: line_of(person("later"), Source(), NOW, redact), lambda: pytest.fail("seeded twice"), MB)
+    keep(
+        log,
+        lambda: line_of(person("later"), Source(), NOW, redact),
+        lambda: pytest.fail("seeded twice"),
+        MB,
+    )
     assert open_log(log)[-1].text == "later"
 
 
@@ -235,8 +297,8 @@ def test_lines_are_chosen_by_their_head_without_decoding(log: Path) -> None:
 def test_no_log_is_no_error_and_forgetting_twice_is_none(log: Path) -> None:
     assert open_log(log) is None
     written(log, person("x"))
-    transcript_log.forget(log)
-    transcript_log.forget(log)
+    history_log.forget(log)
+    history_log.forget(log)
     assert not log.exists()
 
 

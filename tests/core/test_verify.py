@@ -13,11 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from usr.plugins.software_orchestrator.benchmarks import bench_audit
-from usr.plugins.software_orchestrator.helpers import briefing_file, verify
-from usr.plugins.software_orchestrator.helpers.chain_book import about, entry_of
-from usr.plugins.software_orchestrator.helpers.paths import HandoverFolder
-from usr.plugins.software_orchestrator.helpers.state_store import Ledger, canonical, flawless
-from usr.plugins.software_orchestrator.tests.core.chain_maker import KEY, OTHER_KEY, ChainMaker, hero_chain
+from usr.plugins.software_orchestrator.helpers.records import briefing, verify
+from usr.plugins.software_orchestrator.helpers.records.book import about, entry_of
+from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger, canonical, flawless
+from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder
+from usr.plugins.software_orchestrator.tests.core.chain_maker import (
+    KEY,
+    OTHER_KEY,
+    ChainMaker,
+    hero_chain,
+)
 
 DESIGNER = "frontend-designer-landing-page-hero-2026-06-05.md"
 REVIEWER = "quality-reviewer-landing-page-hero-2026-06-05.md"
@@ -41,7 +46,12 @@ def results(folder, key=KEY):
 
 def found(folder, level="fault", key=KEY):
     """(kind, file or file@byte without line numbers) of every finding of that level."""
-    return [(item.kind, item.where) for result in results(folder, key) for item in result.findings if item.level == level]
+    return [
+        (item.kind, item.where)
+        for result in results(folder, key)
+        for item in result.findings
+        if item.level == level
+    ]
 
 
 def faults(folder):
@@ -62,7 +72,10 @@ def edit(path, change):
 def entries(folder, name):
     """The bytes of a healthy briefing, entry by entry."""
     content = folder.briefing_path(name).read_bytes()
-    return [content[piece.offset : piece.offset + piece.length] for piece in briefing_file.scan(folder.briefing_path(name))]
+    return [
+        content[piece.offset : piece.offset + piece.length]
+        for piece in briefing.scan(folder.briefing_path(name))
+    ]
 
 
 def lines(folder):
@@ -80,7 +93,9 @@ def signed(body, key=KEY):
 
 
 def test_a_healthy_folder_says_how_much_was_checked(folder):
-    found_in = {result.file: (result.entries, result.events, result.bytes) for result in results(folder)}
+    found_in = {
+        result.file: (result.entries, result.events, result.bytes) for result in results(folder)
+    }
     size = {name: folder.briefing_path(name).stat().st_size for name in (DESIGNER, REVIEWER)}
     assert found_in == {
         f"chains/{CHAIN}.jsonl": (0, 18, folder.ledger_path(CHAIN).stat().st_size),
@@ -104,7 +119,10 @@ def test_progress_is_told_file_by_file(folder):
 
 
 def test_a_changed_event_is_named_with_its_line(folder):
-    edit(folder.ledger_path(CHAIN), lambda content: content.replace(b"Replace the hero", b"Replace the zero", 1))
+    edit(
+        folder.ledger_path(CHAIN),
+        lambda content: content.replace(b"Replace the hero", b"Replace the zero", 1),
+    )
     assert ("changed", f"{CHAIN}.jsonl:1") in faults(folder)
 
 
@@ -123,7 +141,9 @@ def test_an_event_that_was_rewritten_with_a_new_sha_is_changed(folder):
 def test_a_missing_event_is_named_where_it_is_missing(folder):
     edit(
         folder.ledger_path(CHAIN),
-        lambda content: b"".join(content.splitlines(keepends=True)[:3] + content.splitlines(keepends=True)[4:]),
+        lambda content: b"".join(
+            content.splitlines(keepends=True)[:3] + content.splitlines(keepends=True)[4:]
+        ),
     )
     assert faults(folder) == [("missing", f"{CHAIN}.jsonl:4")]
 
@@ -136,7 +156,9 @@ def test_a_torn_last_event_is_torn(folder):
 def test_an_event_cut_in_the_middle_of_a_ledger_is_torn(folder):
     edit(
         folder.ledger_path(CHAIN),
-        lambda content: b"".join(x if i != 4 else x[:50] + b"\n" for i, x in enumerate(content.splitlines(keepends=True))),
+        lambda content: b"".join(
+            x if i != 4 else x[:50] + b"\n" for i, x in enumerate(content.splitlines(keepends=True))
+        ),
     )
     assert faults(folder) == [("torn", f"{CHAIN}.jsonl:5")]
 
@@ -182,18 +204,35 @@ def test_an_event_whose_entry_was_never_written_is_missing_it(tmp_path):
 
 
 def test_a_briefed_event_that_names_no_briefing_is_foreign_and_opens_nothing(folder):
-    body = {name: value for name, value in json.loads(lines(folder)[-1]).items() if name not in ("sha", "mac")}
-    data = {"event": "ev-0", "path": "../../etc/passwd", "offset": 0, "length": 5, "sha256": "0" * 64}
+    body = {
+        name: value
+        for name, value in json.loads(lines(folder)[-1]).items()
+        if name not in ("sha", "mac")
+    }
+    data = {
+        "event": "ev-0",
+        "path": "../../etc/passwd",
+        "offset": 0,
+        "length": 5,
+        "sha256": "0" * 64,
+    }
     last = json.loads(lines(folder)[-1])["sha"]
     edit(
         folder.ledger_path(CHAIN),
-        lambda content: content + signed({**body, "kind": "briefed", "data": data, "prev": last, "id": "ev-" + "f" * 16}),
+        lambda content: (
+            content
+            + signed(
+                {**body, "kind": "briefed", "data": data, "prev": last, "id": "ev-" + "f" * 16}
+            )
+        ),
     )
     assert faults(folder) == [("foreign", f"{CHAIN}.jsonl:ev-{'f' * 16}")]
 
 
 @pytest.mark.parametrize(
-    "make", [lambda p: p.symlink_to("/etc/hostname"), os.mkfifo, lambda p: p.mkdir()], ids=["link", "fifo", "folder"]
+    "make",
+    [lambda p: p.symlink_to("/etc/hostname"), os.mkfifo, lambda p: p.mkdir()],
+    ids=["link", "fifo", "folder"],
 )
 def test_what_is_no_plain_file_is_unreadable_and_the_rest_is_checked(folder, make):
     for path in (folder.briefing_path(DESIGNER), folder.ledger_path(CHAIN)):
@@ -216,7 +255,10 @@ def test_a_briefing_with_a_second_name_is_unreadable(folder):
 
 def test_a_changed_entry_is_named_with_its_byte(folder):
     at = len(entries(folder, DESIGNER)[0])
-    edit(folder.briefing_path(DESIGNER), lambda content: content.replace(b"Hero built", b"Hero burnt"))
+    edit(
+        folder.briefing_path(DESIGNER),
+        lambda content: content.replace(b"Hero built", b"Hero burnt"),
+    )
     assert faults(folder) == [("changed", f"{DESIGNER}@{at}")]
 
 
@@ -224,12 +266,17 @@ def test_an_entry_that_was_changed_and_sealed_again_is_still_changed(folder):
     first = entries(folder, DESIGNER)[0]
     body = first[: first.rindex(b"<!-- handover:end")].replace(b"No video", b"Two videos").decode()
     identifier = first.rsplit(b"id=")[-1].split(b" ")[0].decode()
-    edit(folder.briefing_path(DESIGNER), lambda content: content.replace(first, briefing_file.seal(identifier, body)))
+    edit(
+        folder.briefing_path(DESIGNER),
+        lambda content: content.replace(first, briefing.seal(identifier, body)),
+    )
     assert ("changed", f"{DESIGNER}@0") in faults(folder)
 
 
 @pytest.mark.parametrize(
-    "cut", [(b"## 2026", b"#! 2026"), (b"<!-- handover:end id=", b"<!-- handover:fin id=")], ids=["heading", "marker"]
+    "cut",
+    [(b"## 2026", b"#! 2026"), (b"<!-- handover:end id=", b"<!-- handover:fin id=")],
+    ids=["heading", "marker"],
 )
 def test_an_entry_whose_frame_was_changed_is_changed(folder, cut):
     edit(folder.briefing_path(REVIEWER), lambda content: content.replace(*cut, 1))
@@ -261,7 +308,10 @@ def test_an_entry_without_its_end_is_torn(folder):
 
 
 def test_a_torn_entry_that_no_ledger_knows_is_torn(folder):
-    edit(folder.briefing_path(REVIEWER), lambda content: content + b"## 2026-06-06 10:00 UTC \xc2\xb7 x\n> half\n")
+    edit(
+        folder.briefing_path(REVIEWER),
+        lambda content: content + b"## 2026-06-06 10:00 UTC \xc2\xb7 x\n> half\n",
+    )
     assert kinds(folder) == ["torn"]
 
 
@@ -288,20 +338,27 @@ def test_bytes_put_before_or_between_entries_are_foreign(folder, before):
 
 def test_a_forged_entry_in_the_name_of_a_known_handover_is_foreign(folder):
     identifier = entries(folder, DESIGNER)[0].rsplit(b"id=")[-1].split(b" ")[0].decode()
-    forged = briefing_file.seal(identifier, "## 2026-06-05 14:40 UTC · x → y · done · z\n> all fine\n")
+    forged = briefing.seal(identifier, "## 2026-06-05 14:40 UTC · x → y · done · z\n> all fine\n")
     edit(folder.briefing_path(DESIGNER), lambda content: content + forged)
     assert kinds(folder) == ["foreign"]
 
 
 def test_an_unknown_entry_that_does_not_match_its_own_hash_is_changed(folder):
-    foreign = briefing_file.seal("ho-elsewhere", "## 2026-06-05 14:40 UTC · x → y · done · z\n> all fine\n")
-    edit(folder.briefing_path(DESIGNER), lambda content: content + foreign.replace(b"fine", b"bad!"))
+    foreign = briefing.seal(
+        "ho-elsewhere", "## 2026-06-05 14:40 UTC · x → y · done · z\n> all fine\n"
+    )
+    edit(
+        folder.briefing_path(DESIGNER), lambda content: content + foreign.replace(b"fine", b"bad!")
+    )
     assert kinds(folder) == ["changed"]
 
 
 def test_a_changed_entry_that_was_also_moved_is_changed_once(folder):
     first, second, third = entries(folder, DESIGNER)
-    edit(folder.briefing_path(DESIGNER), lambda content: b"x\n" + first + second.replace(b"built", b"burnt") + third)
+    edit(
+        folder.briefing_path(DESIGNER),
+        lambda content: b"x\n" + first + second.replace(b"built", b"burnt") + third,
+    )
     assert sorted(kinds(folder)) == ["changed", "foreign"]
 
 
@@ -322,11 +379,17 @@ def test_briefings_without_their_ledgers_are_another_installations(folder):
 
 def test_another_installations_damaged_entry_is_still_a_fault(folder):
     shutil.rmtree(folder.chains)
-    edit(folder.briefing_path(REVIEWER), lambda content: content.replace(b"The hero is built", b"The hero is burnt"))
+    edit(
+        folder.briefing_path(REVIEWER),
+        lambda content: content.replace(b"The hero is built", b"The hero is burnt"),
+    )
     assert kinds(folder) == ["changed"]
 
 
-@pytest.mark.parametrize("note", [b"\nNote by Ada: looks good.\n", b"no line feed", b"\n\n\n", b"## A heading of mine\ntext\n"])
+@pytest.mark.parametrize(
+    "note",
+    [b"\nNote by Ada: looks good.\n", b"no line feed", b"\n\n\n", b"## A heading of mine\ntext\n"],
+)
 def test_a_persons_notes_at_the_end_are_a_note_also_when_work_goes_on(folder, tmp_path, note):
     made = ChainMaker(folder.root, seed=900)
     edit(folder.briefing_path(REVIEWER), lambda content: content + note)
@@ -341,9 +404,11 @@ def test_a_write_that_was_cut_short_and_made_again_is_a_note(tmp_path):
     packet = made.hand_over()
     with made.folder.lock(1):
         ledger = Ledger(made.ledger, KEY, clock=lambda: made.now)
-        (event,) = ledger.append([about(packet, "failed", packet=packet.to_json(), note={"what_happened": "crash"})])
+        (event,) = ledger.append(
+            [about(packet, "failed", packet=packet.to_json(), note={"what_happened": "crash"})]
+        )
         entry = entry_of(event)
-        plan = briefing_file.plan(made.folder, DESIGNER, entry)
+        plan = briefing.plan(made.folder, DESIGNER, entry)
         ledger.append([about(packet, "briefed", event=event.id, **plan.to_data())])
     edit(made.folder.briefing_path(DESIGNER), lambda content: content + entry[: len(entry) // 2])
     assert kinds(made.folder) == ["torn"]
@@ -364,7 +429,11 @@ def test_a_ledger_line_that_was_cut_short_and_written_after_is_a_note(tmp_path):
 
 
 def test_an_event_of_a_newer_version_is_a_note(folder):
-    body = {name: value for name, value in json.loads(lines(folder)[-1]).items() if name not in ("sha", "mac")}
+    body = {
+        name: value
+        for name, value in json.loads(lines(folder)[-1]).items()
+        if name not in ("sha", "mac")
+    }
     newer = signed({**body, "schema": 2, "prev": json.loads(lines(folder)[-1])["sha"]})
     edit(folder.ledger_path(CHAIN), lambda content: content + newer)
     assert (kinds(folder), kinds(folder, "note")) == ([], ["newer"])
@@ -389,7 +458,12 @@ def test_a_project_whose_folder_is_a_link_is_unreadable_and_stops_no_other(folde
     hostile.parent.mkdir(parents=True)
     hostile.symlink_to(folder.root / part)
     told = list(verify.verify([HandoverFolder(tmp_path / "hostile"), folder], KEY))
-    assert [[item.kind for item in result.findings] for result in told] == [["unreadable"], [], [], []]
+    assert [[item.kind for item in result.findings] for result in told] == [
+        ["unreadable"],
+        [],
+        [],
+        [],
+    ]
 
 
 def test_a_project_that_never_had_a_record_has_nothing_to_verify(tmp_path):
@@ -401,7 +475,10 @@ def test_large_files_are_checked_in_chunks_with_the_same_result(folder, monkeypa
     monkeypatch.setattr(verify, "_WHOLE_BYTES", 100)
     monkeypatch.setattr(verify, "_WHOLE_LEDGER_BYTES", 100)
     assert results(folder) == healthy
-    edit(folder.briefing_path(DESIGNER), lambda content: content.replace(b"Hero built", b"Hero burnt"))
+    edit(
+        folder.briefing_path(DESIGNER),
+        lambda content: content.replace(b"Hero built", b"Hero burnt"),
+    )
     assert kinds(folder) == ["changed"]
 
 
@@ -417,7 +494,9 @@ def test_a_handover_that_comes_in_between_is_no_fault(tmp_path, monkeypatch):
         return done
 
     monkeypatch.setattr(verify, "_collect_fast", then_write)
-    assert [(result.entries, result.events, result.findings) for result in results(made.folder)] == [(0, 4, ()), (2, 0, ())]
+    assert [
+        (result.entries, result.events, result.findings) for result in results(made.folder)
+    ] == [(0, 4, ()), (2, 0, ())]
 
 
 def test_verify_writes_nothing(folder):
@@ -441,12 +520,22 @@ def test_any_changed_byte_is_a_fault(original, tmp_path_factory, data):
     root = tmp_path_factory.mktemp("flip")
     shutil.copytree(original, root / "project")
     folder = HandoverFolder.open(str(root / "project"))
-    path = data.draw(st.sampled_from([folder.ledger_path(CHAIN), folder.briefing_path(DESIGNER), folder.briefing_path(REVIEWER)]))
+    path = data.draw(
+        st.sampled_from(
+            [
+                folder.ledger_path(CHAIN),
+                folder.briefing_path(DESIGNER),
+                folder.briefing_path(REVIEWER),
+            ]
+        )
+    )
     content = bytearray(path.read_bytes())
     at = data.draw(st.integers(0, len(content) - 1))
     content[at] ^= data.draw(st.integers(1, 255))
     path.write_bytes(content)
-    assert faults(folder) or ("other", f"{CHAIN}.jsonl:{content[:at].count(10) + 1}") in found(folder, "note")
+    assert faults(folder) or ("other", f"{CHAIN}.jsonl:{content[:at].count(10) + 1}") in found(
+        folder, "note"
+    )
 
 
 def test_an_entry_without_its_last_line_feed_is_torn(original, tmp_path):
@@ -473,13 +562,19 @@ def test_the_quick_check_of_a_ledger_agrees_with_reading_it(original, tmp_path_f
     content = bytearray(HandoverFolder.open(str(original)).ledger_path(CHAIN).read_bytes())
     key = data.draw(st.sampled_from([KEY, OTHER_KEY]))
     for _ in range(data.draw(st.integers(0, 2))):
-        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.sampled_from(b'\n"x{}0,'))
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(
+            st.sampled_from(b'\n"x{}0,')
+        )
     path = tmp_path_factory.mktemp("quick") / f"{CHAIN}.jsonl"
     path.write_bytes(content)
     reading = Ledger(path, key).read()
     quick = flawless(bytes(content), CHAIN, key)
-    assert (quick is not None) == (not reading.faults and not reading.torn and all(event.trusted for event in reading.events))
-    assert quick is None or [kind.decode() for kind, _, _ in quick] == [event.kind for event in reading.events]
+    assert (quick is not None) == (
+        not reading.faults and not reading.torn and all(event.trusted for event in reading.events)
+    )
+    assert quick is None or [kind.decode() for kind, _, _ in quick] == [
+        event.kind for event in reading.events
+    ]
 
 
 def test_files_are_found_together_however_many_there_are(tmp_path, monkeypatch):
@@ -495,8 +590,12 @@ def test_files_are_found_together_however_many_there_are(tmp_path, monkeypatch):
 
 def test_topics_that_end_in_each_others_words_may_share_a_file_name(tmp_path):
     for number, topic in enumerate(("hero", "page hero", "b hero")):
-        ChainMaker(tmp_path / "project", topic=topic, seed=number * 100).hand_over("quality_reviewer")
-    assert not any(result.findings for result in results(HandoverFolder.open(str(tmp_path / "project"))))
+        ChainMaker(tmp_path / "project", topic=topic, seed=number * 100).hand_over(
+            "quality_reviewer"
+        )
+    assert not any(
+        result.findings for result in results(HandoverFolder.open(str(tmp_path / "project")))
+    )
 
 
 def test_two_chats_on_one_topic_share_a_briefing(tmp_path):

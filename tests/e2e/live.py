@@ -40,7 +40,13 @@ PLUGIN_NAME = "software_orchestrator"
 ENVIRONMENT = ("A0_ROOT", "A0_LIVE")
 # Not used by a chat: the memory wants an embedding model, the browser agent and the mail and messenger
 # bridges want packages or servers that a test has no use for.
-SWITCHED_OFF = ("_memory", "_browser_agent", "_email_integration", "_telegram_integration", "_whatsapp_integration")
+SWITCHED_OFF = (
+    "_memory",
+    "_browser_agent",
+    "_email_integration",
+    "_telegram_integration",
+    "_whatsapp_integration",
+)
 NOT_COPIED = (".git", "docs", "tests", "__pycache__")
 START_TIMEOUT_S = 90.0
 LOG_TAIL_LINES = 60
@@ -85,7 +91,10 @@ def start(
     `usr/plugins/...`, a config.json. `settings` are keys of the host's settings page. `project` is made when absent,
     and activated. `off` are plugins to switch off.
     """
-    return LiveRun(assemble(script, plugin, files or {}, settings or {}, off, lifetime_s, utility_answer), project)
+    return LiveRun(
+        assemble(script, plugin, files or {}, settings or {}, off, lifetime_s, utility_answer),
+        project,
+    )
 
 
 def start_web_ui(
@@ -99,7 +108,9 @@ def start_web_ui(
     utility_answer: str = "Scripted chat",
 ) -> "WebUi":
     """Assemble a host as `start` does, and serve its real web UI on a free port of 127.0.0.1."""
-    return WebUi(assemble(script, plugin, files or {}, settings or {}, off, lifetime_s, utility_answer))
+    return WebUi(
+        assemble(script, plugin, files or {}, settings or {}, off, lifetime_s, utility_answer)
+    )
 
 
 @dataclass(frozen=True)
@@ -129,7 +140,11 @@ class Bench:
     def environment(self) -> dict[str, str]:
         """For the host's process: no key, proxy or setting of this machine's own, and no look-up of price lists."""
         ours = ("A0_", "API_KEY_", "LITELLM_", "TIKTOKEN_", "PYTHON")
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(ours) and not k.lower().endswith("_proxy")}
+        kept = {
+            k: v
+            for k, v in os.environ.items()
+            if not k.startswith(ours) and not k.lower().endswith("_proxy")
+        }
         return kept | {
             "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
             "API_KEY_OTHER": "unused",
@@ -152,15 +167,27 @@ def assemble(
     """Copy the host, install the plugin, write the settings, and start the scripted model."""
     source = Path(os.environ["A0_ROOT"])
     if not (source / "agent.py").is_file():
-        raise LiveError(f"A0_ROOT={source} holds no agent.py: it must be the folder of an Agent Zero checkout")
+        raise LiveError(
+            f"A0_ROOT={source} holds no agent.py: it must be the folder of an Agent Zero checkout"
+        )
     with ExitStack() as closing:
-        folder = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="a0-live-", ignore_cleanup_errors=True)))
+        folder = Path(
+            closing.enter_context(
+                tempfile.TemporaryDirectory(prefix="a0-live-", ignore_cleanup_errors=True)
+            )
+        )
         root = folder / "a0"
-        shutil.copytree(source, root, ignore=lambda at, names: _unwanted(source, Path(at), names), symlinks=True)
-        model = closing.enter_context(ScriptedModel(script, lifetime_s=lifetime_s, utility_answer=utility_answer))
+        shutil.copytree(
+            source, root, ignore=lambda at, names: _unwanted(source, Path(at), names), symlinks=True
+        )
+        model = closing.enter_context(
+            ScriptedModel(script, lifetime_s=lifetime_s, utility_answer=utility_answer)
+        )
         if plugin is not None:
             install(plugin, root / "usr" / "plugins" / PLUGIN_NAME)
-        for path, content in (_host_files(root, model.api_base, settings, off) | dict(files)).items():
+        for path, content in (
+            _host_files(root, model.api_base, settings, off) | dict(files)
+        ).items():
             _write(root / path, content)
         _shadow_chpasswd(folder / "bin")
         return Bench(root, folder, model, time.monotonic() + lifetime_s, closing.pop_all())
@@ -169,7 +196,9 @@ def assemble(
 
 def install(repository: Path, target: Path) -> None:
     """Copy the files of `repository` that git tracks, as they are in the working tree, and switch the plugin on."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=repository, check=True, capture_output=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=repository, check=True, capture_output=True
+    )
     for name in filter(None, listed.stdout.decode().split("\0")):
         if (repository / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
@@ -182,7 +211,9 @@ def _unwanted(source: Path, at: Path, names: list[str]) -> list[str]:
     return [name for name in names if name == "__pycache__" or (top and name in NOT_COPIED)]
 
 
-def _host_files(root: Path, api_base: str, settings: Mapping[str, Any], off: Sequence[str]) -> dict[str, str | bytes]:
+def _host_files(
+    root: Path, api_base: str, settings: Mapping[str, Any], off: Sequence[str]
+) -> dict[str, str | bytes]:
     model = {
         "provider": "other",
         "api_base": api_base,
@@ -191,9 +222,15 @@ def _host_files(root: Path, api_base: str, settings: Mapping[str, Any], off: Seq
     }
     models = {
         "allow_chat_override": False,
-        "chat_model": model | {"name": CHAT_MODEL, "ctx_history": 0.7, "vision": False, "max_embeds": 10},
+        "chat_model": model
+        | {"name": CHAT_MODEL, "ctx_history": 0.7, "vision": False, "max_embeds": 10},
         "utility_model": model | {"name": UTILITY_MODEL, "ctx_input": 0.7},
-        "embedding_model": {"provider": "other", "name": "none", "api_base": api_base, "kwargs": {}},
+        "embedding_model": {
+            "provider": "other",
+            "name": "none",
+            "api_base": api_base,
+            "kwargs": {},
+        },
     }
     page = {
         "agent_profile": "agent0",
@@ -264,7 +301,9 @@ class LiveRun:
         """Wait for the answer of a run that is under way; LiveError as for `say`."""
         outcome = self.wait(timeout_s)
         if outcome.status != "done" or self.model.faults:
-            raise self._error(f"run ended {outcome.status}: {outcome.text}\nscript faults: {self.model.faults}")
+            raise self._error(
+                f"run ended {outcome.status}: {outcome.text}\nscript faults: {self.model.faults}"
+            )
         return outcome.text
 
     def send(self, text: str) -> None:
@@ -364,7 +403,13 @@ class LiveRun:
 
     def _launch(self) -> None:
         driver = str(Path(__file__).with_name("live_host.py"))
-        command = [_python(), driver, str(self.root), str(self.bench.log_file), f"{self.bench.seconds_left():.0f}"]
+        command = [
+            _python(),
+            driver,
+            str(self.root),
+            str(self.bench.log_file),
+            f"{self.bench.seconds_left():.0f}",
+        ]
         self._process = subprocess.Popen(
             command,
             cwd=self.root,
@@ -393,7 +438,9 @@ class LiveRun:
         assert process.stdout is not None
         line = process.stdout.readline() if _readable(process.stdout, timeout_s) else ""
         if not line:
-            raise self._error(f"no answer to {command} within {timeout_s:g} s (exit code {process.poll()})")
+            raise self._error(
+                f"no answer to {command} within {timeout_s:g} s (exit code {process.poll()})"
+            )
         reply = json.loads(line)
         if "error" in reply:
             raise self._error(f"{command} failed in the host: {reply['error']}")
@@ -412,7 +459,15 @@ class WebUi:
         self.root = bench.root
         port = _free_port()
         self.url = f"http://127.0.0.1:{port}"
-        command = [_python(), "run_ui.py", "--dockerized=true", "--host", "127.0.0.1", "--port", str(port)]
+        command = [
+            _python(),
+            "run_ui.py",
+            "--dockerized=true",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+        ]
         bench.closing.callback(self._end)
         with bench.log_file.open("ab") as log:
             self._process = subprocess.Popen(
@@ -443,8 +498,14 @@ class WebUi:
         """POST `body` to `/api/<path>` as the page does, session and CSRF token included; the parsed JSON answer."""
         jar = http.cookiejar.CookieJar()
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
-        headers = {"Origin": self.url, "Referer": f"{self.url}/", "Content-Type": "application/json"}
-        with opener.open(urllib.request.Request(f"{self.url}/api/csrf_token", headers=headers), timeout=30) as answer:
+        headers = {
+            "Origin": self.url,
+            "Referer": f"{self.url}/",
+            "Content-Type": "application/json",
+        }
+        with opener.open(
+            urllib.request.Request(f"{self.url}/api/csrf_token", headers=headers), timeout=30
+        ) as answer:
             csrf = json.load(answer)
         cookies = [f"{cookie.name}={cookie.value}" for cookie in jar]
         cookies.append(f"csrf_token_{csrf['runtime_id']}={csrf['token']}")
@@ -466,7 +527,9 @@ class WebUi:
                         return
             except (urllib.error.URLError, OSError):
                 time.sleep(0.2)
-        raise LiveError(f"the web UI did not come up at {self.url}\n--- the host printed ---\n{self.bench.log_tail()}")
+        raise LiveError(
+            f"the web UI did not come up at {self.url}\n--- the host printed ---\n{self.bench.log_tail()}"
+        )
 
     def _end(self) -> None:
         self._process.terminate()
@@ -494,7 +557,9 @@ def saved_messages(history: str) -> list[dict[str, Any]]:
     """The messages in a saved agent's `history` (a JSON string), oldest first; a summed-up part is {"summary"}."""
     parsed = json.loads(history) if history else {}
     topics = [*parsed.get("topics", ()), parsed.get("current", {})]
-    found: list[dict[str, Any]] = [message for bulk in parsed.get("bulks", ()) for message in _of_record(bulk)]
+    found: list[dict[str, Any]] = [
+        message for bulk in parsed.get("bulks", ()) for message in _of_record(bulk)
+    ]
     return found + [message for topic in topics for message in _of_record(topic)]
 
 

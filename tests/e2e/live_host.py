@@ -51,7 +51,9 @@ class Host:
                 raise LookupError(f"chat {chat_id} was not loaded; loaded: {loaded}")
             self.context = self.agent_module.AgentContext.get(chat_id)
         else:
-            self.context = self.agent_module.AgentContext(config=self.initialize.initialize_agent(), set_current=True)
+            self.context = self.agent_module.AgentContext(
+                config=self.initialize.initialize_agent(), set_current=True
+            )
             if project:
                 self._activate(project)
         return str(self.context.id)
@@ -60,7 +62,13 @@ class Host:
         from helpers import projects
 
         if not Path(projects.get_project_folder(name)).is_dir():
-            data = {"title": name, "description": "", "instructions": "", "color": "", "git_url": ""}
+            data = {
+                "title": name,
+                "description": "",
+                "instructions": "",
+                "color": "",
+                "git_url": "",
+            }
             projects.create_project(name, data)
         projects.activate_project(self.context.id, name)
 
@@ -135,8 +143,16 @@ class Host:
         agents = []
         current = self.context.agent0
         while current is not None:
-            data = {key: value for key, value in current.data.items() if _is_plain(value) and not key.startswith("_")}
-            row = {"number": current.number, "profile": current.config.profile, "agent_name": current.agent_name}
+            data = {
+                key: value
+                for key, value in current.data.items()
+                if _is_plain(value) and not key.startswith("_")
+            }
+            row = {
+                "number": current.number,
+                "profile": current.config.profile,
+                "agent_name": current.agent_name,
+            }
             agents.append(row | {"data": data})
             current = current.data.get(self.agent_module.Agent.DATA_NAME_SUBORDINATE)
         streaming = self.context.streaming_agent
@@ -154,7 +170,11 @@ class Host:
         if inspect.isawaitable(result):
             from helpers.defer import DeferredTask
 
-            result = DeferredTask(thread_name=type(self.context).__name__).start_task(_await, result).result_sync(60)
+            result = (
+                DeferredTask(thread_name=type(self.context).__name__)
+                .start_task(_await, result)
+                .result_sync(60)
+            )
         return result
 
 

@@ -48,7 +48,9 @@ class ChatRequest:
 
     def text(self, role: str | None = None) -> str:
         """Every message of `role` (None: of every role), joined by newlines."""
-        return "\n".join(_flat(m.get("content")) for m in self.messages if role in (None, m.get("role")))
+        return "\n".join(
+            _flat(m.get("content")) for m in self.messages if role in (None, m.get("role"))
+        )
 
 
 @dataclass
@@ -167,7 +169,9 @@ class ScriptedModel:
     def wait_for(self, profile: str, turn: int = 1, timeout_s: float = 30.0) -> ChatRequest:
         """Wait until the `turn`-th request under `profile` has arrived; its answer may still be held."""
         what = f"{profile} turn {turn}"
-        return self.wait_until(lambda: self.requests_of(profile)[turn - 1 : turn], what, timeout_s)[0]
+        return self.wait_until(lambda: self.requests_of(profile)[turn - 1 : turn], what, timeout_s)[
+            0
+        ]
 
     def wait_until(self, happened: Callable[[], T], what: str, timeout_s: float = 30.0) -> T:
         """Wait until `happened()` is true after a request or an answer, and return what it returned."""
@@ -178,7 +182,9 @@ class ScriptedModel:
             left = end - time.monotonic()
             if left <= 0 or self.closed.is_set():
                 seen = [f"{request.profile}#{request.agent_number}" for request in self.requests]
-                raise ScriptedModelError(f"waited {timeout_s:g} s for {what}; requests so far: {seen}")
+                raise ScriptedModelError(
+                    f"waited {timeout_s:g} s for {what}; requests so far: {seen}"
+                )
             with self._changed:
                 self._changed.wait(min(left, 0.1))
 
@@ -247,7 +253,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path.rstrip("/").endswith("/models"):
-            models = [{"id": name, "object": "model", "owned_by": "script"} for name in (CHAT_MODEL, UTILITY_MODEL)]
+            models = [
+                {"id": name, "object": "model", "owned_by": "script"}
+                for name in (CHAT_MODEL, UTILITY_MODEL)
+            ]
             self._send_json(200, {"object": "list", "data": models})
         else:
             self._send_json(404, _error(f"no such path: {self.path}"))
@@ -291,7 +300,9 @@ class _Handler(BaseHTTPRequestHandler):
             message = {"role": "assistant", "content": reply.text}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
             usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-            self._send_json(200, _envelope(request.model, "chat.completion", choice) | {"usage": usage})
+            self._send_json(
+                200, _envelope(request.model, "chat.completion", choice) | {"usage": usage}
+            )
 
     def _send_stream(self, model: str, text: str) -> None:
         self.send_response(200)

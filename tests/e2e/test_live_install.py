@@ -6,7 +6,9 @@ from pathlib import Path
 from usr.plugins.software_orchestrator.tests.e2e import live
 
 
-def test_what_git_tracks_is_installed_as_it_is_in_the_working_tree_and_nothing_else(tmp_path: Path) -> None:
+def test_what_git_tracks_is_installed_as_it_is_in_the_working_tree_and_nothing_else(
+    tmp_path: Path,
+) -> None:
     repository, target = tmp_path / "repository", tmp_path / "installed"
     (repository / "helpers").mkdir(parents=True)
     (repository / "helpers" / "ä b.py").write_text("old", "utf-8")

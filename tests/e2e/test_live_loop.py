@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from usr.plugins.software_orchestrator.helpers.tokens import counter
+from usr.plugins.software_orchestrator.helpers.text.tokens import counter
 from usr.plugins.software_orchestrator.tests.e2e import live
 from usr.plugins.software_orchestrator.tests.e2e.scripted_model import (
     ChatRequest,
@@ -22,7 +22,12 @@ from usr.plugins.software_orchestrator.tests.e2e.scripted_model import (
 
 pytestmark = pytest.mark.skipif(bool(live.why_not()), reason=live.why_not())
 
-DESIGNER, REVIEWER, TESTER, EXPLORER = "frontend_designer", "quality_reviewer", "test_debug_engineer", "codebase_explorer"
+DESIGNER, REVIEWER, TESTER, EXPLORER = (
+    "frontend_designer",
+    "quality_reviewer",
+    "test_debug_engineer",
+    "codebase_explorer",
+)
 PERSONA = "🖌️ Frontend Designer (A1)"
 NOTE = {
     "what_happened": "Hero drafted in index.html.",
@@ -83,8 +88,14 @@ result = copied()
 
 
 def hand_over(to: str = DESIGNER, **more: Any) -> dict[str, Any]:
-    args = {"specialist_profile": to, "topic": "landing page hero", "goal": "First draft of the hero"}
-    return tool_call("handover_to_specialist", **{**args, "decisions": ["CSS grid, no framework"], **more})
+    args = {
+        "specialist_profile": to,
+        "topic": "landing page hero",
+        "goal": "First draft of the hero",
+    }
+    return tool_call(
+        "handover_to_specialist", **{**args, "decisions": ["CSS grid, no framework"], **more}
+    )
 
 
 def done(**more: Any) -> dict[str, Any]:
@@ -94,12 +105,17 @@ def done(**more: Any) -> dict[str, Any]:
 def copied_step(request: ChatRequest) -> dict[str, Any]:
     """The call that the newest next_step holds, as a model copies it."""
     text = request.text().replace('\\\\\\"', '"').replace('\\"', '"')
-    found: dict[str, Any] = json.JSONDecoder().raw_decode(text[text.rindex('{"tool_name": "call_subordinate"') :])[0]
+    found: dict[str, Any] = json.JSONDecoder().raw_decode(
+        text[text.rindex('{"tool_name": "call_subordinate"') :]
+    )[0]
     return {"thoughts": ["copied"], "headline": "Starting", **found}
 
 
 def without(call: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {**call, "tool_args": {key: value for key, value in call["tool_args"].items() if key not in names}}
+    return {
+        **call,
+        "tool_args": {key: value for key, value in call["tool_args"].items() if key not in names},
+    }
 
 
 def newest_id(request: ChatRequest) -> str:
@@ -122,12 +138,16 @@ def start(script: Script, **more: Any) -> live.LiveRun:
 
 def tool_results(run: live.LiveRun, tool: str, number: int = 0) -> list[str]:
     contents = [message.get("content") for message in run.history(number)]
-    return [c["tool_result"] for c in contents if isinstance(c, dict) and c.get("tool_name") == tool]
+    return [
+        c["tool_result"] for c in contents if isinstance(c, dict) and c.get("tool_name") == tool
+    ]
 
 
 def handed(run: live.LiveRun, at: int = -1) -> dict[str, Any]:
     """The JSON object that handover_to_specialist answered agent 0."""
-    found: dict[str, Any] = json.JSONDecoder().raw_decode(tool_results(run, "handover_to_specialist")[at])[0]
+    found: dict[str, Any] = json.JSONDecoder().raw_decode(
+        tool_results(run, "handover_to_specialist")[at]
+    )[0]
     return found
 
 
@@ -159,7 +179,11 @@ def briefing(run: live.LiveRun) -> str:
 
 def headings(run: live.LiveRun, number: int) -> list[str]:
     """The headings of the rows that agent `number` made by thinking and calling tools, but for those that name no agent."""
-    rows = [row for row in run.log_rows() if row["agentno"] == number and row["type"] in ("agent", "tool", "response")]
+    rows = [
+        row
+        for row in run.log_rows()
+        if row["agentno"] == number and row["type"] in ("agent", "tool", "response")
+    ]
     return [row["heading"] for row in rows if row["heading"]]
 
 
@@ -189,7 +213,11 @@ def test_a_specialist_accepts_works_and_its_note_comes_back_to_the_orchestrator(
 
     script = {
         "agent0": [hand_over(start=True), response("The draft is ready.")],
-        DESIGNER: [ACCEPT, work, done(artifacts=["index.html"], decisions=["One column below 600 px"])],
+        DESIGNER: [
+            ACCEPT,
+            work,
+            done(artifacts=["index.html"], decisions=["One column below 600 px"]),
+        ],
     }
     with start(script) as run:
         assert run.say("Please build the hero") == "The draft is ready."
@@ -203,7 +231,10 @@ def test_a_specialist_accepts_works_and_its_note_comes_back_to_the_orchestrator(
         assert "CSS grid, no framework" in inner[0].last
         found = handed(run)
         assert found["status"] == "ok"
-        assert found["reply"] | NOTE | {"verdict": "done", "outcome": "completed", "implicit": False} == found["reply"]
+        assert (
+            found["reply"] | NOTE | {"verdict": "done", "outcome": "completed", "implicit": False}
+            == found["reply"]
+        )
         assert kinds(run) == ["prepared", "delivered", "accepted", "done"]
         packet = ledger(run)[-2]["data"]["packet"]
         assert packet["artifacts"][0]["sha256"]
@@ -246,14 +277,25 @@ def test_a_copied_next_step_runs_the_right_specialist_although_the_model_forgot_
         assert "# Handover ho-" in package
         assert "§§handover" not in package
         assert "Reviewed the hero." in tool_results(run, "call_subordinate")[2]
-        assert moves(run) == [f"{who} {what}" for who in (DESIGNER, REVIEWER) for what in ("prepared", "delivered", "done")]
-        assert [event["data"]["way"] for event in ledger(run) if event["kind"] == "delivered"] == ["call_subordinate"] * 2
+        assert moves(run) == [
+            f"{who} {what}"
+            for who in (DESIGNER, REVIEWER)
+            for what in ("prepared", "delivered", "done")
+        ]
+        assert [event["data"]["way"] for event in ledger(run) if event["kind"] == "delivered"] == [
+            "call_subordinate"
+        ] * 2
         assert run.agents()[0]["profile"] == "agent0"
         assert any("🧐 Quality Reviewer (A1)" in heading for heading in headings(run, 1))
 
 
 def test_a_wrong_reference_is_an_error_that_the_orchestrator_can_act_on() -> None:
-    ghost = tool_call("call_subordinate", profile=DESIGNER, message="§§handover(ho-00000000000000ff)", reset="true")
+    ghost = tool_call(
+        "call_subordinate",
+        profile=DESIGNER,
+        message="§§handover(ho-00000000000000ff)",
+        reset="true",
+    )
     with start({"agent0": [ghost, response("No such handover.")]}) as run:
         assert run.say("Start it") == "No such handover."
 
@@ -274,7 +316,9 @@ def test_hand_to_moves_the_work_on_over_two_legs_and_the_last_note_returns() -> 
         reply = handed(run)["reply"]
         assert [leg["specialist"] for leg in reply["legs"]] == [DESIGNER, REVIEWER, TESTER]
         assert reply["what_happened"] == "Tests are green."
-        assert {r.agent_number for r in run.requests if r.profile in (DESIGNER, REVIEWER, TESTER)} == {1}
+        assert {
+            r.agent_number for r in run.requests if r.profile in (DESIGNER, REVIEWER, TESTER)
+        } == {1}
         prepared = [event for event in ledger(run) if event["kind"] == "prepared"]
         assert [(event["hop"], event["depth"], event["from"]) for event in prepared] == [
             (1, 0, "a0_software_orchestrator"),
@@ -295,8 +339,15 @@ def test_under_call_subordinate_hand_to_is_prepared_and_its_note_ends_with_the_n
     with start(script) as run:
         assert run.say("Please build the hero") == "Reviewed."
 
-        assert "Orchestrator: review the package, then call_subordinate" in tool_results(run, "call_subordinate")[0]
-        assert moves(run) == [f"{who} {what}" for who in (DESIGNER, REVIEWER) for what in ("prepared", "delivered", "done")]
+        assert (
+            "Orchestrator: review the package, then call_subordinate"
+            in tool_results(run, "call_subordinate")[0]
+        )
+        assert moves(run) == [
+            f"{who} {what}"
+            for who in (DESIGNER, REVIEWER)
+            for what in ("prepared", "delivered", "done")
+        ]
 
 
 def test_a_specialist_hands_a_part_down_waits_and_goes_on() -> None:
@@ -334,7 +385,12 @@ def test_a_specialist_hands_a_part_down_waits_and_goes_on() -> None:
 
 
 def test_an_answered_clarify_reaches_the_specialist_that_asked() -> None:
-    ask = tool_call("handover_reply", verdict="clarify", missing=["audience"], what_happened="Looked at the brand.")
+    ask = tool_call(
+        "handover_reply",
+        verdict="clarify",
+        missing=["audience"],
+        what_happened="Looked at the brand.",
+    )
 
     def answer(request: ChatRequest) -> dict[str, Any]:
         return hand_over(answers=newest_id(request), state={"audience": "dentists"}, start=True)
@@ -382,10 +438,18 @@ def test_a_reject_gives_the_reason_and_leaves_the_work_with_the_orchestrator() -
 
 
 def test_an_escalation_stops_the_chain_until_the_person_writes() -> None:
-    call_person = tool_call("handover_reply", verdict="escalate", reason="Contrast: the person must decide.")
+    call_person = tool_call(
+        "handover_reply", verdict="escalate", reason="Contrast: the person must decide."
+    )
     again = hand_over(goal="Second try", start=True)
     script = {
-        "agent0": [hand_over(start=True), again, response("Please decide."), again, response("Done.")],
+        "agent0": [
+            hand_over(start=True),
+            again,
+            response("Please decide."),
+            again,
+            response("Done."),
+        ],
         DESIGNER: [call_person, done()],
     }
     with start(script) as run:
@@ -469,7 +533,11 @@ def test_after_a_stop_under_two_specialists_each_lets_the_one_below_go_on() -> N
     script = {
         "agent0": [hand_over(start=True), copied_step, response("The draft is ready.")],
         DESIGNER: [hand_over(EXPLORER, goal="Find the tokens", start=True), copied_step, done()],
-        EXPLORER: [ACCEPT, held(response("never read")), done(what_happened="Tokens are in theme.css.")],
+        EXPLORER: [
+            ACCEPT,
+            held(response("never read")),
+            done(what_happened="Tokens are in theme.css."),
+        ],
     }
     with start(script) as run:
         run.send("Please build the hero")
@@ -482,7 +550,10 @@ def test_after_a_stop_under_two_specialists_each_lets_the_one_below_go_on() -> N
         assert run.say("Go on") == "The draft is ready."
         assert "Accepted: the work is yours" in run.model.requests_of(EXPLORER)[2].text("user")
         assert "Tokens are in theme.css." in run.model.requests_of(DESIGNER)[2].last
-        assert [move for move in moves(run) if move.endswith("done")] == [f"{EXPLORER} done", f"{DESIGNER} done"]
+        assert [move for move in moves(run) if move.endswith("done")] == [
+            f"{EXPLORER} done",
+            f"{DESIGNER} done",
+        ]
         assert "cancelled" not in kinds(run)
 
 
@@ -508,7 +579,10 @@ def test_after_a_nudge_nothing_stays_open() -> None:
 
 
 def test_a_reset_in_the_middle_cancels_the_handover() -> None:
-    script = {"agent0": [hand_over(start=True), response("Hello again.")], DESIGNER: [ACCEPT, held(response("never read"))]}
+    script = {
+        "agent0": [hand_over(start=True), response("Hello again.")],
+        DESIGNER: [ACCEPT, held(response("never read"))],
+    }
     with start(script) as run:
         run.send("Please build the hero")
         run.model.wait_for(DESIGNER, turn=2)
@@ -523,7 +597,10 @@ def test_a_reset_in_the_middle_cancels_the_handover() -> None:
 
 def test_settings_saved_in_the_middle_leave_the_specialist_the_specialist() -> None:
     waiting = held(ACCEPT)
-    script = {"agent0": [hand_over(start=True), response("The draft is ready.")], DESIGNER: [waiting, done()]}
+    script = {
+        "agent0": [hand_over(start=True), response("The draft is ready.")],
+        DESIGNER: [waiting, done()],
+    }
     with start(script) as run:
         run.send("Please build the hero")
         run.model.wait_for(DESIGNER)
@@ -558,9 +635,15 @@ def test_a_message_of_the_person_in_the_middle_reaches_the_specialist() -> None:
 
 @pytest.mark.parametrize("last", [done(observations="Now in blue."), response("Now in blue.")])
 def test_a_message_in_the_moment_of_the_hand_back_loses_no_note(last: dict[str, Any]) -> None:
-    script = {"agent0": [hand_over(start=True), response("The draft is ready.")], DESIGNER: [ACCEPT, done(), last]}
+    script = {
+        "agent0": [hand_over(start=True), response("The draft is ready.")],
+        DESIGNER: [ACCEPT, done(), last],
+    }
     # `accept` is a handover_reply as well: the person speaks at the second.
-    second = SPEAK.replace("not agent.context.data", "'handed back' in kwargs['response'].message and not agent.context.data")
+    second = SPEAK.replace(
+        "not agent.context.data",
+        "'handed back' in kwargs['response'].message and not agent.context.data",
+    )
     with start(script, files=probe("tool_execute_after", second)) as run:
         assert run.say("Please build the hero") == "The draft is ready."
 
@@ -583,7 +666,10 @@ def test_a_message_right_after_the_specialists_run_leaves_the_note_with_the_orch
 
 
 def test_a_specialist_that_just_responds_closes_its_handover() -> None:
-    script = {"agent0": [hand_over(start=True), response("Fine.")], DESIGNER: [response("It is in index.html.")]}
+    script = {
+        "agent0": [hand_over(start=True), response("Fine.")],
+        DESIGNER: [response("It is in index.html.")],
+    }
     with start(script) as run:
         assert run.say("Please build the hero") == "Fine."
 
@@ -608,7 +694,12 @@ def test_a_specialist_whose_model_fails_closes_its_handover_as_failed(way: str) 
             assert handed(run)["reply"]["verdict"] == "failed"
         else:
             assert "failed" in tool_results(run, "call_subordinate")[0]
-        seen = briefing(run) + json.dumps(ledger(run)) + json.dumps(run.log_rows()) + json.dumps(run.history())
+        seen = (
+            briefing(run)
+            + json.dumps(ledger(run))
+            + json.dumps(run.log_rows())
+            + json.dumps(run.history())
+        )
         assert "transferred" not in seen.lower()
         assert [agent["agent_name"] for agent in run.agents()] == ["A0", "A1"]
 
@@ -624,7 +715,10 @@ def test_a_secret_in_a_summary_stays_a_placeholder_everywhere() -> None:
         assert "§§secret(SHOP_TOKEN)" in run.model.requests_of(DESIGNER)[0].last
         assert briefing(run).count("§§secret(SHOP_TOKEN)") == 2
         everything = [path.read_text("utf-8") for path in folder(run).rglob("*") if path.is_file()]
-        everything += [run.chat_file.read_text("utf-8"), *(request.text() for request in run.requests)]
+        everything += [
+            run.chat_file.read_text("utf-8"),
+            *(request.text() for request in run.requests),
+        ]
         assert not [text for text in everything if secret in text]
 
 
@@ -649,13 +743,18 @@ def test_the_host_lists_the_plugin_and_the_orchestrator_reads_the_roster() -> No
 
 
 @pytest.mark.parametrize("way", ["start", "call_subordinate"])
-def test_without_an_active_project_the_folder_named_in_the_call_is_used(way: str, tmp_path: Path) -> None:
+def test_without_an_active_project_the_folder_named_in_the_call_is_used(
+    way: str, tmp_path: Path
+) -> None:
     call = hand_over(project_root=str(tmp_path), start=way == "start")
     steps = [call] if way == "start" else [call, copied_step]
     with live.start({"agent0": [*steps, response("Fine.")], DESIGNER: [ACCEPT, done()]}) as run:
         assert run.say("Please build the hero") == "Fine."
 
-        assert [event["kind"] for event in events_in(tmp_path / ".a0proj/handover")][-2:] == ["done", "briefed"]
+        assert [event["kind"] for event in events_in(tmp_path / ".a0proj/handover")][-2:] == [
+            "done",
+            "briefed",
+        ]
         assert NOTE["what_happened"] in json.dumps(run.history())
 
 
@@ -681,7 +780,10 @@ def test_a_host_that_dies_between_verdict_and_return_loses_no_note() -> None:
 
 def test_a_stop_between_verdict_and_return_brings_the_note_to_the_orchestrator() -> None:
     slow = probe("tool_execute_after", SLOW)
-    script = {"agent0": [hand_over(start=True), response("The draft is ready.")], DESIGNER: [done()]}
+    script = {
+        "agent0": [hand_over(start=True), response("The draft is ready.")],
+        DESIGNER: [done()],
+    }
     with start(script, files=slow) as run:
         run.send("Please build the hero")
         run.model.wait_until(lambda: folder(run).exists() and "done" in kinds(run), "the hand-back")
@@ -722,7 +824,9 @@ def test_a_host_that_dies_under_two_specialists_goes_on_from_the_inner_one_up() 
         assert "Tokens are in theme.css." in run.model.requests_of(DESIGNER)[1].last
         # Nobody awaited the designer's run any more: the next leg stood ready, with its call at the end of the note.
         assert "call_subordinate" in tool_results(run, "call_subordinate")[0]
-        assert [move for move in moves(run) if move.endswith("done")] == [f"{who} done" for who in (EXPLORER, DESIGNER, REVIEWER)]
+        assert [move for move in moves(run) if move.endswith("done")] == [
+            f"{who} done" for who in (EXPLORER, DESIGNER, REVIEWER)
+        ]
         assert all("🔎 Codebase Explorer (A2)" in heading for heading in headings(run, 2))
 
 
@@ -740,12 +844,17 @@ def test_a_chat_that_is_removed_in_the_middle_cancels_its_handover() -> None:
 
 def test_the_shipped_orchestrator_profile_hands_over_as_itself() -> None:
     orchestrator = "a0_software_orchestrator"
-    script = {orchestrator: [hand_over(start=True), response("The draft is ready.")], DESIGNER: [done()]}
+    script = {
+        orchestrator: [hand_over(start=True), response("The draft is ready.")],
+        DESIGNER: [done()],
+    }
     with start(script, settings={"agent_profile": orchestrator}) as run:
         assert run.say("Please build the hero") == "The draft is ready."
 
         assert "### handover_to_specialist" in run.requests[0].system
-        assert {event["from"] for event in ledger(run) if event["kind"] == "prepared"} == {orchestrator}
+        assert {event["from"] for event in ledger(run) if event["kind"] == "prepared"} == {
+            orchestrator
+        }
         assert run.agents()[0]["profile"] == orchestrator
 
 
@@ -777,7 +886,11 @@ def test_the_loop_runs_in_the_web_ui_and_its_pages_know_the_chain() -> None:
 
         assert answer["message"] == "The draft is ready."
         assert ui.model.faults == []
-        rows = [row["heading"] for row in ui.chat_json(answer["context"])["log"]["logs"] if row["agentno"] == 1]
+        rows = [
+            row["heading"]
+            for row in ui.chat_json(answer["context"])["log"]["logs"]
+            if row["agentno"] == 1
+        ]
         assert rows
         assert all(PERSONA in heading for heading in rows)
 
@@ -785,14 +898,21 @@ def test_the_loop_runs_in_the_web_ui_and_its_pages_know_the_chain() -> None:
         assert [plugin["display_name"] for plugin in listed] == ["Software Orchestrator"]
         (chain,) = ui.api("plugins/software_orchestrator/audit", {"action": "chains"})["chains"]
         assert DESIGNER in chain["agents"]
-        assert "max_context_tokens" in json.dumps(ui.api("plugins/software_orchestrator/settings", {"action": "view"}))
-        check_up = ui.api("plugins", {"action": "run_execute_script", "plugin_name": "software_orchestrator"})
+        assert "max_context_tokens" in json.dumps(
+            ui.api("plugins/software_orchestrator/settings", {"action": "view"})
+        )
+        check_up = ui.api(
+            "plugins", {"action": "run_execute_script", "plugin_name": "software_orchestrator"}
+        )
         assert check_up["exit_code"] == 0, check_up
 
 
 def test_a_chat_made_from_a_copy_holds_no_handover_of_the_other_chat() -> None:
     ask = tool_call("handover_reply", verdict="clarify", missing=["audience"])
-    script = {"agent0": [hand_over(start=True), response("For whom?"), response("A new chat.")], DESIGNER: [ask]}
+    script = {
+        "agent0": [hand_over(start=True), response("For whom?"), response("A new chat.")],
+        DESIGNER: [ask],
+    }
     with start(script) as run:
         assert run.say("Please build the hero") == "For whom?"
         assert run.agents()[1]["data"]["software_orchestrator"]["handover_id"]

@@ -9,7 +9,9 @@ from usr.plugins.software_orchestrator.tests.e2e.scripted_model import held, res
 
 pytestmark = pytest.mark.skipif(bool(live.why_not()), reason=live.why_not())
 
-DELEGATE = tool_call("call_subordinate", profile="developer", message="Write hello.py, please", reset="true")
+DELEGATE = tool_call(
+    "call_subordinate", profile="developer", message="Write hello.py, please", reset="true"
+)
 
 ASK_FOR_PROJECT = """
 from helpers import projects
@@ -23,20 +25,33 @@ result = ask()
 
 def tool_results(run: live.LiveRun, number: int = 0) -> list[tuple[str, str]]:
     contents = [message.get("content") for message in run.history(number)]
-    return [(c["tool_name"], c["tool_result"]) for c in contents if isinstance(c, dict) and "tool_name" in c]
+    return [
+        (c["tool_name"], c["tool_result"])
+        for c in contents
+        if isinstance(c, dict) and "tool_name" in c
+    ]
 
 
 def test_a_subordinate_answers_its_superior_and_the_superior_answers_the_person() -> None:
-    script = {"agent0": [DELEGATE, response("The developer is done.")], "developer": [response("hello.py is written")]}
+    script = {
+        "agent0": [DELEGATE, response("The developer is done.")],
+        "developer": [response("hello.py is written")],
+    }
     with live.start(script, plugin=None) as run:
         answer = run.say("Please have hello.py written")
 
         assert answer == "The developer is done."
-        assert [(r.profile, r.agent_number) for r in run.requests] == [("agent0", 0), ("developer", 1), ("agent0", 0)]
+        assert [(r.profile, r.agent_number) for r in run.requests] == [
+            ("agent0", 0),
+            ("developer", 1),
+            ("agent0", 0),
+        ]
         assert "Write hello.py, please" in run.requests[1].last
         assert tool_results(run) == [("call_subordinate", "hello.py is written")]
         assert [agent["number"] for agent in run.chat_json()["agents"]] == [0, 1]
-        assert [row["content"] for row in run.log_rows() if row["type"] == "user"] == ["Please have hello.py written"]
+        assert [row["content"] for row in run.log_rows() if row["type"] == "user"] == [
+            "Please have hello.py written"
+        ]
 
 
 def test_a_run_cut_off_by_a_dying_host_goes_on_in_a_new_process() -> None:
@@ -58,7 +73,10 @@ def test_a_run_cut_off_by_a_dying_host_goes_on_in_a_new_process() -> None:
 
 
 def test_after_a_stop_the_next_message_goes_to_the_orchestrator() -> None:
-    script = {"agent0": [DELEGATE, response("I am back.")], "developer": [held(response("never read"))]}
+    script = {
+        "agent0": [DELEGATE, response("I am back.")],
+        "developer": [held(response("never read"))],
+    }
     with live.start(script, plugin=None) as run:
         run.send("Please have hello.py written")
         run.model.wait_for("developer")
@@ -98,19 +116,28 @@ def test_saved_settings_and_a_reset_reach_the_running_host() -> None:
         profiles = [agent["profile"] for agent in run.agents()]
         waiting.release()
 
-        assert profiles == ["agent0", "agent0"]  # the host forgets the profile: what the plugin has to mend
+        assert profiles == [
+            "agent0",
+            "agent0",
+        ]  # the host forgets the profile: what the plugin has to mend
         assert run.answer() == "All done."
         run.reset()
         assert [agent["number"] for agent in run.chat_json()["agents"]] == [0]
 
 
 def test_an_answer_that_the_script_lacks_fails_the_run_and_is_named() -> None:
-    with live.start({"agent0": []}, plugin=None) as run, pytest.raises(live.LiveError, match="turn 1 of agent0"):
+    with (
+        live.start({"agent0": []}, plugin=None) as run,
+        pytest.raises(live.LiveError, match="turn 1 of agent0"),
+    ):
         run.say("hello")
 
 
 def test_the_web_ui_is_served_and_its_api_runs_a_chat() -> None:
-    script = {"agent0": [DELEGATE, response("All done.")], "developer": [response("hello.py is written")]}
+    script = {
+        "agent0": [DELEGATE, response("All done.")],
+        "developer": [response("hello.py is written")],
+    }
     with live.start_web_ui(script, plugin=None) as ui:
         with urllib.request.urlopen(ui.url, timeout=30) as page:
             assert "<title>" in page.read().decode()
@@ -123,7 +150,9 @@ def test_the_web_ui_is_served_and_its_api_runs_a_chat() -> None:
 
 
 def test_a_run_can_have_a_project_a_profile_of_its_own_and_code_inside_the_host() -> None:
-    profile = {"usr/agents/tester/agent.yaml": "title: Tester\ndescription: Tests.\ncontext: For tests.\n"}
+    profile = {
+        "usr/agents/tester/agent.yaml": "title: Tester\ndescription: Tests.\ncontext: For tests.\n"
+    }
     call = tool_call("call_subordinate", profile="tester", message="Test it", reset="true")
     script = {"agent0": [call, response("Tested.")], "tester": [response("green")]}
     with live.start(script, plugin=None, files=profile, project="demo") as run:

@@ -21,7 +21,12 @@ PICTURES = Path(__file__).resolve().parents[2] / "build" / "screenshots"
 PLUGIN = "usr/plugins/software_orchestrator"
 TOPIC = "Hero for <b>Brand A</b>"
 CHAT = "webchat"
-NOTE = {"what_happened": "Hero <i>drafted</i>.", "observations": "Fits.", "user_state": "waiting", "next": "Show it."}
+NOTE = {
+    "what_happened": "Hero <i>drafted</i>.",
+    "observations": "Fits.",
+    "user_state": "waiting",
+    "next": "Show it.",
+}
 SCRIPT = {
     "agent0": [
         tool_call(
@@ -32,16 +37,30 @@ SCRIPT = {
     ],
     "frontend_designer": [tool_call("handover_reply", verdict="accept"), tool_call("handover_reply", verdict="done", **NOTE)],
 }  # fmt: skip
-FILES = {"enabled": False, "max_depth": 1, "max_files": 1, "max_folders": 1, "max_lines": 1, "gitignore": ""}
+FILES = {
+    "enabled": False,
+    "max_depth": 1,
+    "max_files": 1,
+    "max_folders": 1,
+    "max_lines": 1,
+    "gitignore": "",
+}
 NAMES = ("title", "description", "instructions", "color", "git_url")
 
 
 @pytest.fixture(scope="module")
 def ui() -> Iterator[live.WebUi]:
     """The real web UI with the project `shop`, in whose chat a handover was made."""
-    with live.start_web_ui(SCRIPT, files={f"{PLUGIN}/data/installation.key": records.KEY}) as running:
+    with live.start_web_ui(
+        SCRIPT, files={f"{PLUGIN}/data/installation.key": records.KEY}
+    ) as running:
         (running.root / PLUGIN / "data/installation.key").chmod(0o600)
-        header = {"name": "shop", **dict.fromkeys(NAMES, ""), "title": "Shop", "file_structure": FILES}
+        header = {
+            "name": "shop",
+            **dict.fromkeys(NAMES, ""),
+            "title": "Shop",
+            "file_structure": FILES,
+        }
         assert running.api("projects", {"action": "create", "project": header})["ok"]
         records.shop(running.root / "usr/projects/shop")
         running.api("chat_create", {"current_context": "", "new_context": CHAT})
@@ -67,20 +86,33 @@ def page(ui: live.WebUi, window: Browser) -> Browser:
     window.run("Alpine.store('chats').selectChat(arguments[0]); return 1", CHAT)
     window.wait("document.querySelectorAll('.process-step.HND').length === 3")
     window.wait("document.querySelectorAll('.software-orchestrator-persona').length > 3")
-    window.run("document.querySelectorAll('.process-group:not(.expanded) > .process-group-header').forEach(h => h.click())")
+    window.run(
+        "document.querySelectorAll('.process-group:not(.expanded) > .process-group-header').forEach(h => h.click())"
+    )
     return window
 
 
-def test_the_chat_shows_handovers_as_rows_of_their_own_and_the_persona_on_the_specialists_rows(page):
+def test_the_chat_shows_handovers_as_rows_of_their_own_and_the_persona_on_the_specialists_rows(
+    page,
+):
     titles = page.texts(".process-step.HND .step-title")
-    assert titles == [f"A0: → 🖌️ frontend designer: {TOPIC}", "A1: takes the handover", "A1: hands back: done"]
+    assert titles == [
+        f"A0: → 🖌️ frontend designer: {TOPIC}",
+        "A1: takes the handover",
+        "A1: hands back: done",
+    ]
     assert page.texts(".software-orchestrator-persona") == ["🖌️ Frontend Designer"] * 4
     page.run("document.querySelector('.process-step.HND .process-step-header').click()")
     page.wait("document.querySelector('.process-step.HND.expanded .msg-kvps')")
     row = page.text(".process-step.HND .msg-kvps")
     assert "done, completed" in row
     assert f"Topic\t{TOPIC}" in row.replace("\n", "")
-    assert page.run("document.querySelectorAll('.process-step.HND b:not(.so-x), .process-step.HND i').length") == 0
+    assert (
+        page.run(
+            "document.querySelectorAll('.process-step.HND b:not(.so-x), .process-step.HND i').length"
+        )
+        == 0
+    )
     page.picture("live-chat")
 
 
@@ -137,7 +169,9 @@ def test_settings_are_saved_for_their_scope_and_wrong_ones_are_refused_in_words(
     assert page.text("[data-key=max_context_tokens] .so-source span") == "from installation"
     set_value(page, "max_context_tokens", "-1")
     page.click("Save", ".modal")
-    page.wait("[...document.querySelectorAll('.toast-message')].some(t => t.innerText.includes('greater than 0'))")
+    page.wait(
+        "[...document.querySelectorAll('.toast-message')].some(t => t.innerText.includes('greater than 0'))"
+    )
     assert not list((ui.root / "usr/projects/shop/.a0proj").rglob("config.json"))
 
 
@@ -146,13 +180,20 @@ def test_hostile_text_in_a_toast_of_the_host_stays_text(page):
     page.wait("document.querySelectorAll('.so-row').length === 6")
     wire = "import('/plugins/software_orchestrator/webui/wire.js')"
     page.run(f"{wire}.then(m => m.complain(new Error(arguments[0]))); return 1", records.HOSTILE)
-    page.wait("[...document.querySelectorAll('.toast-message')].some(t => t.innerText.includes('onerror'))")
-    assert page.run("window.pwned === undefined && !document.querySelector('.toast-message img, .toast-message script')")
+    page.wait(
+        "[...document.querySelectorAll('.toast-message')].some(t => t.innerText.includes('onerror'))"
+    )
+    assert page.run(
+        "window.pwned === undefined && !document.querySelector('.toast-message img, .toast-message script')"
+    )
 
 
 def open_settings(page: Browser, project: str = "", profile: str = "") -> None:
     host = "import('/components/plugins/plugin-settings-store.js')"
-    page.run(f"{host}.then(m => m.store.openConfig('software_orchestrator', ...arguments[0])); return 1", [project, profile])
+    page.run(
+        f"{host}.then(m => m.store.openConfig('software_orchestrator', ...arguments[0])); return 1",
+        [project, profile],
+    )
     page.wait("document.querySelectorAll('.so-settings .field').length > 14")
 
 

@@ -20,15 +20,26 @@ from usr.plugins.software_orchestrator.tests.e2e.scripted_model import (
 )
 
 
-def ask(model: ScriptedModel, profile: str, number: int = 0, *, name: str = CHAT_MODEL, stream: bool = False) -> str:
+def ask(
+    model: ScriptedModel,
+    profile: str,
+    number: int = 0,
+    *,
+    name: str = CHAT_MODEL,
+    stream: bool = False,
+) -> str:
     """The raw body of the answer to one request of an agent."""
-    extras = json.dumps({"agent_info": f"# Agent info\nAgent Number: {number}\nProfile: {profile}\nLLM: x"})
+    extras = json.dumps(
+        {"agent_info": f"# Agent info\nAgent Number: {number}\nProfile: {profile}\nLLM: x"}
+    )
     messages = [
         {"role": "system", "content": "You are"},
         {"role": "user", "content": [{"type": "text", "text": extras}]},
     ]
     body = json.dumps({"model": name, "stream": stream, "messages": messages}).encode()
-    request = urllib.request.Request(f"{model.api_base}/chat/completions", body, {"Content-Type": "application/json"})
+    request = urllib.request.Request(
+        f"{model.api_base}/chat/completions", body, {"Content-Type": "application/json"}
+    )
     with urllib.request.urlopen(request, timeout=10) as answer:
         return str(answer.read().decode())
 
@@ -40,7 +51,10 @@ def said(body: str) -> Any:
 def test_the_profile_chooses_the_answers_and_the_agent_number_goes_first() -> None:
     script = {"developer": ["one", "two"], "developer#2": ["nested"], "agent0": ["top"]}
     with ScriptedModel(script) as model:
-        answers = [said(ask(model, *who)) for who in (("developer", 1), ("agent0", 0), ("developer", 2), ("developer", 1))]
+        answers = [
+            said(ask(model, *who))
+            for who in (("developer", 1), ("agent0", 0), ("developer", 2), ("developer", 1))
+        ]
 
         assert answers == ["one", "top", "nested", "two"]
         assert [(r.profile, r.agent_number, r.turn) for r in model.requests] == [
@@ -54,7 +68,11 @@ def test_the_profile_chooses_the_answers_and_the_agent_number_goes_first() -> No
 def test_a_streamed_answer_is_the_same_text_in_pieces() -> None:
     call = tool_call("response", text="🖌️ " + "x" * 500)
     with ScriptedModel({"agent0": [call]}) as model:
-        events = [line[6:] for line in ask(model, "agent0", stream=True).splitlines() if line.startswith("data: ")]
+        events = [
+            line[6:]
+            for line in ask(model, "agent0", stream=True).splitlines()
+            if line.startswith("data: ")
+        ]
 
     deltas = [json.loads(event)["choices"][0]["delta"].get("content", "") for event in events[:-1]]
     assert events[-1] == "[DONE]"
@@ -92,7 +110,9 @@ def test_a_held_answer_comes_when_it_is_released() -> None:
 
 
 def test_a_failing_model_and_a_waiting_test_are_bounded() -> None:
-    with ScriptedModel({"agent0": [Reply("overloaded", 503)]}, max_requests=1, lifetime_s=2) as model:
+    with ScriptedModel(
+        {"agent0": [Reply("overloaded", 503)]}, max_requests=1, lifetime_s=2
+    ) as model:
         for status in (503, 400):  # scripted, then over the limit of requests
             with pytest.raises(urllib.error.HTTPError) as caught:
                 ask(model, "agent0")
@@ -105,5 +125,8 @@ def test_a_failing_model_and_a_waiting_test_are_bounded() -> None:
 
 
 def test_models_are_listed() -> None:
-    with ScriptedModel({}) as model, urllib.request.urlopen(f"{model.api_base}/models", timeout=5) as answer:
+    with (
+        ScriptedModel({}) as model,
+        urllib.request.urlopen(f"{model.api_base}/models", timeout=5) as answer,
+    ):
         assert [entry["id"] for entry in json.load(answer)["data"]] == [CHAT_MODEL, UTILITY_MODEL]

@@ -70,7 +70,13 @@ def host(tree):
 
 
 def handed_over(**more):
-    return call("call_subordinate", message="Build the hero", profile="frontend_designer", reset=True, **more)
+    return call(
+        "call_subordinate",
+        message="Build the hero",
+        profile="frontend_designer",
+        reset=True,
+        **more,
+    )
 
 
 # ---------------------------------------------------------------------- whose modules
@@ -84,10 +90,11 @@ def test_helpers_is_the_hosts_folder_and_nothing_else_is(host_tree):
         assert list(helpers.__path__) == [str(host_tree.root / "helpers")]
         assert list(own.__path__) == [str(host_tree.plugin / "helpers")]
         import helpers.errors as theirs
-        import usr.plugins.software_orchestrator.helpers.errors as ours
+
+        import usr.plugins.software_orchestrator.helpers.values.errors as ours
 
         assert theirs.__file__ == str(host_tree.root / "helpers/errors.py")
-        assert ours.__file__ == str(host_tree.plugin / "helpers/errors.py")
+        assert ours.__file__ == str(host_tree.plugin / "helpers/values/errors.py")
 
 
 def test_a_module_that_only_the_plugin_has_is_not_found_among_the_hosts(host_tree, monkeypatch):
@@ -98,20 +105,27 @@ def test_a_module_that_only_the_plugin_has_is_not_found_among_the_hosts(host_tre
 
 def test_in_a_process_of_its_own_the_same_modules_are_found(host_tree):
     code = """
-import helpers.tool, usr.plugins.software_orchestrator.helpers.errors as ours
+import helpers.tool, usr.plugins.software_orchestrator.helpers.values.errors as ours
 print(list(helpers.__path__))
 print(ours.__file__)
 """
     printed = host_tree.run(code).stdout.splitlines()
-    assert printed == [str([str(host_tree.root / "helpers")]), str(host_tree.plugin / "helpers/errors.py")]
+    assert printed == [
+        str([str(host_tree.root / "helpers")]),
+        str(host_tree.plugin / "helpers/values/errors.py"),
+    ]
 
 
 def test_what_was_imported_before_is_there_again_afterwards(tree):
-    before = {name: module for name, module in sys.modules.items() if name.startswith(("usr", "helpers"))}
+    before = {
+        name: module for name, module in sys.modules.items() if name.startswith(("usr", "helpers"))
+    }
     finders = list(sys.meta_path)
     with tree.enter():
         import helpers.tool  # noqa: F401
-    after = {name: module for name, module in sys.modules.items() if name.startswith(("usr", "helpers"))}
+    after = {
+        name: module for name, module in sys.modules.items() if name.startswith(("usr", "helpers"))
+    }
     assert after == before
     assert sys.meta_path == finders
     assert "agent" not in sys.modules
@@ -158,7 +172,9 @@ def test_2_a_tool_file_runs_afresh_on_every_call_and_is_in_no_sys_modules(tree):
 
 
 def test_2_a_dataclass_with_future_annotations_in_a_tool_file_does_not_load(tree):
-    source = "from __future__ import annotations\nfrom dataclasses import dataclass\n" + probe("return None")
+    source = "from __future__ import annotations\nfrom dataclasses import dataclass\n" + probe(
+        "return None"
+    )
     source += "\n\n@dataclass\nclass Value:\n    x: int\n"
     tree.add_plugin("probe", {"tools/future.py": source})
     with tree.enter() as host:
@@ -167,7 +183,10 @@ def test_2_a_dataclass_with_future_annotations_in_a_tool_file_does_not_load(tree
 
 
 def test_2_helpers_of_a_plugin_stay_loaded_until_they_are_purged(tree):
-    tool = probe("return Response(message=store.VALUE, break_loop=False)", "from usr.plugins.probe.helpers import store")
+    tool = probe(
+        "return Response(message=store.VALUE, break_loop=False)",
+        "from usr.plugins.probe.helpers import store",
+    )
     tree.add_plugin("probe", {"tools/stored.py": tool, "helpers/store.py": 'VALUE = "old"\n'})
     with tree.enter() as host:
         from helpers import plugins
@@ -180,7 +199,9 @@ def test_2_helpers_of_a_plugin_stay_loaded_until_they_are_purged(tree):
         assert host.tool("stored", x=1).message == "newer"
 
 
-@pytest.mark.parametrize("fault", ["import not_there_at_all", "raise ValueError('at import')", "def broken(:"])
+@pytest.mark.parametrize(
+    "fault", ["import not_there_at_all", "raise ValueError('at import')", "def broken(:"]
+)
 def test_3_a_tool_that_fails_to_import_is_not_found_without_a_trace(tree, fault):
     tree.add_plugin("probe", {"tools/broken.py": fault + "\n" + ECHO})
     with tree.enter() as host:
@@ -200,11 +221,20 @@ def test_3_a_package_that_the_hosts_python_lacks_can_be_taken_away(tree):
 
 
 def test_4_the_last_tool_class_of_the_alphabet_is_used_imported_ones_included(tree):
-    tree.write("tools/zebra.py", probe('return Response(message="zebra", break_loop=False)', name="Zebra"))
-    mine = probe('return Response(message="mine", break_loop=False)', "from tools.zebra import Zebra", name="Mine")
+    tree.write(
+        "tools/zebra.py", probe('return Response(message="zebra", break_loop=False)', name="Zebra")
+    )
+    mine = probe(
+        'return Response(message="mine", break_loop=False)',
+        "from tools.zebra import Zebra",
+        name="Mine",
+    )
     tree.add_plugin(
         "probe",
-        {"tools/mine.py": mine, "tools/module.py": mine.replace("from tools.zebra import Zebra", "import tools.zebra")},
+        {
+            "tools/mine.py": mine,
+            "tools/module.py": mine.replace("from tools.zebra import Zebra", "import tools.zebra"),
+        },
     )
     with tree.enter() as host:
         assert host.tool("mine", x=1).message == "zebra"
@@ -223,7 +253,10 @@ def test_5_extensions_of_one_base_name_replace_each_other_across_plugins(tree):
 
 
 def test_5_an_extension_with_the_name_of_a_core_file_replaces_it(tree):
-    tree.add_plugin("aaa", {"extensions/python/hist_add_before/_10_mask_content.py": extension("pass", sync=True)})
+    tree.add_plugin(
+        "aaa",
+        {"extensions/python/hist_add_before/_10_mask_content.py": extension("pass", sync=True)},
+    )
     with tree.enter() as host:
         host.secrets(TOKEN="hunter22")
         host.script({"agent0": respond("ok")})
@@ -240,8 +273,12 @@ def test_5_an_asynchronous_extension_at_a_synchronous_point_raises(tree, point):
 
 def test_5_extensions_run_in_the_order_of_their_names_not_of_their_plugins(tree):
     said = 'self.agent.context.log.log(type="info", content="{}")'
-    tree.add_plugin("aaa", {"extensions/python/message_loop_start/_60_late.py": extension(said.format("60"))})
-    tree.add_plugin("zzz", {"extensions/python/message_loop_start/_20_early.py": extension(said.format("20"))})
+    tree.add_plugin(
+        "aaa", {"extensions/python/message_loop_start/_60_late.py": extension(said.format("60"))}
+    )
+    tree.add_plugin(
+        "zzz", {"extensions/python/message_loop_start/_20_early.py": extension(said.format("20"))}
+    )
     with tree.enter() as host:
         host.script({"agent0": respond("ok")})
         host.say("go")
@@ -249,7 +286,9 @@ def test_5_extensions_run_in_the_order_of_their_names_not_of_their_plugins(tree)
 
 
 def test_5_an_extension_file_that_does_not_import_raises_at_every_use_of_its_point(tree):
-    tree.add_plugin("aaa", {"extensions/python/message_loop_start/_50_broken.py": "import not_there_at_all\n"})
+    tree.add_plugin(
+        "aaa", {"extensions/python/message_loop_start/_50_broken.py": "import not_there_at_all\n"}
+    )
     with tree.enter() as host:
         from helpers.errors import HandledException
 
@@ -293,7 +332,9 @@ def test_6_hooks_get_the_arguments_they_name_and_are_loaded_once(tree):
 # ---------------------------------------------------------------------- 9 to 12: arguments
 
 
-@pytest.mark.parametrize("request_text", ['{"tool_name": "echo", "tool_args": {}}', '{"tool_name": "echo"}'])
+@pytest.mark.parametrize(
+    "request_text", ['{"tool_name": "echo", "tool_args": {}}', '{"tool_name": "echo"}']
+)
 def test_9_a_call_without_arguments_never_reaches_the_tool(host, request_text):
     host.script({"agent0": [request_text, respond("ok")]})
     assert host.say("go") == "ok"
@@ -354,7 +395,14 @@ def test_10_the_forgiving_parser_gives(tree, written, arrives):
         },
     )
     with tree.enter() as host:
-        host.script({"agent0": ['{"tool_name": "keep", "tool_args": {"text": ' + written + "}}", respond("ok")]})
+        host.script(
+            {
+                "agent0": [
+                    '{"tool_name": "keep", "tool_args": {"text": ' + written + "}}",
+                    respond("ok"),
+                ]
+            }
+        )
         host.say("go")
         from usr.plugins.probe.helpers.kept import kept
 
@@ -388,14 +436,18 @@ def test_11_top_level_strings_arrive_unmasked_and_nested_ones_do_not(tree):
     with tree.enter() as host:
         host.secrets(API_KEY="hunter22")
         word = "§§secret(API_KEY)"
-        host.script({"agent0": [call("keep", top=f"use {word}", nested={"in": word}), respond("ok")]})
+        host.script(
+            {"agent0": [call("keep", top=f"use {word}", nested={"in": word}), respond("ok")]}
+        )
         host.say("go")
         from usr.plugins.probe.helpers.kept import kept
 
         given, args = kept[0]
         assert given == args == {"top": "use hunter22", "nested": {"in": word}}
         assert host.tool_results("keep")[0]["tool_result"] == f"got use {word}"
-        assert "hunter22" not in json.dumps([host.contents(), host.rows(), host.save()], ensure_ascii=False)
+        assert "hunter22" not in json.dumps(
+            [host.contents(), host.rows(), host.save()], ensure_ascii=False
+        )
 
 
 def test_11_history_log_and_model_traffic_are_masked(host):
@@ -422,7 +474,9 @@ def test_11_a_projects_secrets_are_known_in_its_chats_only(host):
     (folder / ".a0proj/secrets.env").write_text("SHOP_KEY=supersecret\n")
     from helpers import secrets
 
-    assert secrets.get_secrets_manager(host.context).mask_values("supersecret") == "§§secret(SHOP_KEY)"
+    assert (
+        secrets.get_secrets_manager(host.context).mask_values("supersecret") == "§§secret(SHOP_KEY)"
+    )
     assert secrets.get_secrets_manager(host.new_chat()).mask_values("supersecret") == "supersecret"
 
 
@@ -433,14 +487,27 @@ def test_12_last_tool_output_is_expanded_from_agent_data_at_any_depth(host):
 
 
 def test_12_nothing_in_the_host_sets_it_so_it_usually_arrives_raw(host):
-    host.script({"agent0": [call("echo", text="first"), call("echo", text="{last_tool_output}"), respond("ok")]})
+    host.script(
+        {
+            "agent0": [
+                call("echo", text="first"),
+                call("echo", text="{last_tool_output}"),
+                respond("ok"),
+            ]
+        }
+    )
     host.say("go")
-    assert [one["tool_result"] for one in host.tool_results("echo")] == ["first", "{last_tool_output}"]
+    assert [one["tool_result"] for one in host.tool_results("echo")] == [
+        "first",
+        "{last_tool_output}",
+    ]
 
 
 def test_12_an_include_is_expanded_in_what_is_shown_and_raw_for_the_tool(host, tree):
     tree.write("usr/workdir/note.txt", "the note")
-    host.script({"agent0": [call("echo", text="§§include(/a0/usr/workdir/note.txt)"), respond("ok")]})
+    host.script(
+        {"agent0": [call("echo", text="§§include(/a0/usr/workdir/note.txt)"), respond("ok")]}
+    )
     host.say("go")
     assert host.tool_results("echo")[0]["tool_result"] == "§§include(/a0/usr/workdir/note.txt)"
     shown = [row for row in host.rows(type="agent") if row["kvps"].get("tool_name") == "echo"]
@@ -476,7 +543,10 @@ def test_13_a_response_may_be_a_subclass_with_an_error_flag(tree):
 
 
 def test_13_additional_stands_beside_the_result_in_the_history(tree):
-    tree.add_plugin("probe", {"tools/more.py": returning('Response("x", False, {"error": True, "error_code": "self"})')})
+    tree.add_plugin(
+        "probe",
+        {"tools/more.py": returning('Response("x", False, {"error": True, "error_code": "self"})')},
+    )
     with tree.enter() as host:
         host.tool("more", x=1)
         expected = {"tool_name": "more", "tool_result": "x", "error": True, "error_code": "self"}
@@ -485,11 +555,16 @@ def test_13_additional_stands_beside_the_result_in_the_history(tree):
 
 @pytest.mark.parametrize("key", ["tool_name", "tool_result", "id"])
 def test_13_additional_with_a_taken_key_crashes(tree, key):
-    tree.add_plugin("probe", {"tools/taken.py": returning(f'Response("x", False, {{"{key}": "mine"}})')})
+    tree.add_plugin(
+        "probe", {"tools/taken.py": returning(f'Response("x", False, {{"{key}": "mine"}})')}
+    )
     with tree.enter() as host:
         host.script({"agent0": [call("taken", x=1), respond("ok")]})
         assert host.say("go") == "ok"
-        assert f"multiple values for keyword argument '{key}'" in host.warnings()[0] or key in host.warnings()[0]
+        assert (
+            f"multiple values for keyword argument '{key}'" in host.warnings()[0]
+            or key in host.warnings()[0]
+        )
         assert host.tool_results("taken") == []
 
 
@@ -508,7 +583,10 @@ def test_13_a_message_that_is_no_text_crashes(tree):
 def test_13_break_loop_with_an_empty_message_goes_on(tree):
     tree.add_plugin(
         "probe",
-        {"tools/silent.py": returning('Response("", True)'), "tools/loud.py": returning('Response("end", True)')},
+        {
+            "tools/silent.py": returning('Response("", True)'),
+            "tools/loud.py": returning('Response("end", True)'),
+        },
     )
     with tree.enter() as host:
         host.script({"agent0": [call("silent", x=1), call("loud", x=1)]})
@@ -517,25 +595,32 @@ def test_13_break_loop_with_an_empty_message_goes_on(tree):
 
 
 def test_14_a_message_right_after_execute_drops_the_result(host):
-    host.script({"agent0": [call("echo", text="verdict", end=True), respond("I read your message")]})
+    host.script(
+        {"agent0": [call("echo", text="verdict", end=True), respond("I read your message")]}
+    )
     host.at("_functions/agent/Agent/get_tool/end", lambda agent, **kw: None)
-    host.at("tool_execute_before", lambda agent, **kw: host.interrupt("wait, blue"), times=1, tool_name="echo")
+    host.at(
+        "tool_execute_before",
+        lambda agent, **kw: host.interrupt("wait, blue"),
+        times=1,
+        tool_name="echo",
+    )
     assert host.say("go") == "I read your message"
     assert host.tool_results("echo") == []
     assert {"user_intervention": "wait, blue"} in host.contents()
 
 
 def test_14_a_message_in_the_moment_of_the_result_keeps_it_but_not_the_end_of_the_run(host):
-    host.script({"agent0": [call("echo", text="verdict", end=True), respond("I read your message")]})
+    host.script(
+        {"agent0": [call("echo", text="verdict", end=True), respond("I read your message")]}
+    )
     host.at("hist_add_tool_result", lambda agent, **kw: host.interrupt("wait, blue"), times=1)
     assert host.say("go") == "I read your message"
     assert host.tool_results("echo")[0]["tool_result"] == "verdict"
 
 
 def test_14_of_an_interrupted_tool_only_the_progress_is_kept(tree):
-    body = (
-        'await self.set_progress("half done")\nself.agent.intervention = UserMessage("stop that")\nreturn Response("all", False)'
-    )
+    body = 'await self.set_progress("half done")\nself.agent.intervention = UserMessage("stop that")\nreturn Response("all", False)'
     tree.add_plugin("probe", {"tools/slow.py": probe(body, "from agent import UserMessage")})
     with tree.enter() as host:
         host.script({"agent0": [call("slow", x=1), respond("ok")]})
@@ -546,7 +631,12 @@ def test_14_of_an_interrupted_tool_only_the_progress_is_kept(tree):
 def test_14_a_repairable_exception_becomes_a_warning_with_a_traceback_each_time(tree):
     tree.add_plugin(
         "probe",
-        {"tools/sorry.py": probe('raise RepairableException("try B")', "from helpers.errors import RepairableException")},
+        {
+            "tools/sorry.py": probe(
+                'raise RepairableException("try B")',
+                "from helpers.errors import RepairableException",
+            )
+        },
     )
     with tree.enter() as host:
         host.script({"agent0": [call("sorry", x=number) for number in range(3)] + [respond("ok")]})
@@ -562,7 +652,9 @@ def test_14_any_other_exception_has_one_retry_and_then_ends_the_chain_from_a_sub
     with tree.enter() as host:
         from helpers.errors import HandledException
 
-        host.script({"agent0": handed_over(), "frontend_designer": [call("boom", x=1), call("boom", x=2)]})
+        host.script(
+            {"agent0": handed_over(), "frontend_designer": [call("boom", x=1), call("boom", x=2)]}
+        )
         with pytest.raises(HandledException, match="boom"):
             host.say("go")
         assert len(host.model_calls) == 3
@@ -586,8 +678,13 @@ def test_15_read_prompt_expands_braces_inside_the_values_includes_too(host, tree
     tree.write("prompts/fw.frame.md", "<{{text}}>")
     (tree.root.parent / "outside.md").write_text("another file")
     assert host.agent0.read_prompt("fw.frame.md", text="{{later}}", later="x") == "<x>"
-    assert host.agent0.read_prompt("fw.frame.md", text="{{ include './fw.msg_repeat.md' }}").startswith("<Double:")
-    assert host.agent0.read_prompt("fw.frame.md", text="{{ include '../outside.md' }}") == "<another file>"
+    assert host.agent0.read_prompt(
+        "fw.frame.md", text="{{ include './fw.msg_repeat.md' }}"
+    ).startswith("<Double:")
+    assert (
+        host.agent0.read_prompt("fw.frame.md", text="{{ include '../outside.md' }}")
+        == "<another file>"
+    )
 
 
 def test_15_attachments_in_braces_in_a_user_message_breaks_it_when_there_are_attachments(host):
@@ -636,7 +733,10 @@ def test_16_an_answer_without_a_request_is_a_warning(host):
 
 
 def test_17_all_chats_share_one_thread_so_a_blocking_tool_stops_the_others(tree):
-    tree.add_plugin("probe", {"tools/block.py": probe("time.sleep(0.2)\nreturn Response('woke', True)", "import time")})
+    tree.add_plugin(
+        "probe",
+        {"tools/block.py": probe("time.sleep(0.2)\nreturn Response('woke', True)", "import time")},
+    )
     with tree.enter() as host:
         first, second = host.new_chat(), host.new_chat()
         threads = []
@@ -657,7 +757,11 @@ def test_18_a_subordinate_has_the_profile_the_next_number_and_the_same_chat(host
     host.script({"agent0": [handed_over(), respond("done")], "frontend_designer": respond("built")})
     assert host.say("go") == "done"
     sub = host.subordinate()
-    assert (sub.number, sub.config.profile, sub.context is host.context) == (1, "frontend_designer", True)
+    assert (sub.number, sub.config.profile, sub.context is host.context) == (
+        1,
+        "frontend_designer",
+        True,
+    )
     assert sub.get_data("_superior") is host.agent0
     assert host.tool_results("call_subordinate")[0]["tool_result"] == "built"
     assert host.contents(sub)[0] == {"user_message": "Build the hero"}
@@ -667,12 +771,19 @@ def test_18_a_subordinate_has_the_profile_the_next_number_and_the_same_chat(host
 def test_18_another_profile_without_reset_is_silently_ignored(host):
     host.script(
         {
-            "agent0": [handed_over(), call("call_subordinate", message="more", profile="researcher"), respond("done")],
+            "agent0": [
+                handed_over(),
+                call("call_subordinate", message="more", profile="researcher"),
+                respond("done"),
+            ],
             "frontend_designer": [respond("built"), respond("built more")],
         }
     )
     host.say("go")
-    assert [one["tool_result"] for one in host.tool_results("call_subordinate")] == ["built", "built more"]
+    assert [one["tool_result"] for one in host.tool_results("call_subordinate")] == [
+        "built",
+        "built more",
+    ]
 
 
 @pytest.mark.parametrize("reset", [True, "true", " True "])
@@ -704,13 +815,21 @@ def test_18_an_unknown_profile_runs_with_the_default_prompts(host):
 
 
 def test_18_there_is_no_depth_limit(host):
-    down = {f"A{number}": [call("call_subordinate", message=f"level {number}"), respond(f"back {number}")] for number in range(6)}
+    down = {
+        f"A{number}": [
+            call("call_subordinate", message=f"level {number}"),
+            respond(f"back {number}"),
+        ]
+        for number in range(6)
+    }
     host.script(down | {"A6": respond("bottom")})
     assert host.say("go") == "back 0"
 
 
 def test_18_the_available_profiles_are_the_enabled_ones_of_core_plugins_and_user(tree):
-    tree.add_plugin("probe", {"agents/plugged/agent.yaml": "title: Plugged\ndescription: d\ncontext: c\n"})
+    tree.add_plugin(
+        "probe", {"agents/plugged/agent.yaml": "title: Plugged\ndescription: d\ncontext: c\n"}
+    )
     tree.write("usr/agents/off/agent.yaml", "title: Off\nenabled: false\n")
     with tree.enter():
         from helpers import subagents
@@ -724,7 +843,9 @@ def test_18_the_available_profiles_are_the_enabled_ones_of_core_plugins_and_user
 def test_19_profile_and_name_are_lost_when_a_chat_is_loaded_again(tree):
     tree.add_profile("frontend_designer")
     with tree.enter() as host:
-        host.script({"agent0": [handed_over(), respond("done")], "frontend_designer": respond("built")})
+        host.script(
+            {"agent0": [handed_over(), respond("done")], "frontend_designer": respond("built")}
+        )
         host.say("go")
         host.subordinate().agent_name = "Painter (A1)"
         host.save()
@@ -739,7 +860,12 @@ def test_19_profiles_are_lost_when_settings_are_saved_in_the_middle_of_a_run(hos
     def save():
         host.save_settings()
 
-    host.script({"agent0": [handed_over(), respond("done")], "frontend_designer": [save, call("echo", text="x")]})
+    host.script(
+        {
+            "agent0": [handed_over(), respond("done")],
+            "frontend_designer": [save, call("echo", text="x")],
+        }
+    )
     host.script({"agent0#1": respond("I am the orchestrator now")})
     host.say("go")
     assert host.tool_results("call_subordinate")[0]["tool_result"] == "I am the orchestrator now"
@@ -751,7 +877,9 @@ def test_19_agent_init_runs_before_the_saved_data_is_there(tree):
         "probe",
         {
             "extensions/python/agent_init/_50_look.py": extension(
-                "seen.append(dict(self.agent.data))", "from usr.plugins.probe.helpers.seen import seen", sync=True
+                "seen.append(dict(self.agent.data))",
+                "from usr.plugins.probe.helpers.seen import seen",
+                sync=True,
             ),
             "helpers/seen.py": "seen = []\n",
         },
@@ -804,7 +932,9 @@ sub.hist_add_user_message(UserMessage("paint"))
 answer = await sub.monologue()
 return Response(f"{answer} {self.agent.context.streaming_agent}", True)
 """
-    tree.add_plugin("probe", {"tools/starts.py": probe(body, "from agent import Agent, UserMessage")})
+    tree.add_plugin(
+        "probe", {"tools/starts.py": probe(body, "from agent import Agent, UserMessage")}
+    )
     with tree.enter() as host:
         host.script({"agent0#0": call("starts", x=1), "agent0#1": respond("painted")})
         assert host.say("go") == "painted None"
@@ -823,7 +953,9 @@ def test_21_a_cancel_passes_by_and_no_end_point_runs(host):
     assert task._future.cancelled()
     names = [name for name, _ in points]
     assert "_functions/agent/AgentContext/kill_process/start" in names
-    assert not {"_functions/agent/Agent/monologue/end", "monologue_end", "process_chain_end"} & set(names)
+    assert not {"_functions/agent/Agent/monologue/end", "monologue_end", "process_chain_end"} & set(
+        names
+    )
     assert not host.context.is_running()
     assert host.context.streaming_agent is None
 
@@ -849,7 +981,10 @@ def test_21_a_nudge_kills_the_task_and_starts_the_first_agent_or_who_speaks(host
 
 def test_22_a_person_and_a_superior_come_through_different_points(host):
     told, added = [], []
-    host.at("_functions/agent/AgentContext/communicate/start", lambda agent, data: told.append(data["args"][1].message))
+    host.at(
+        "_functions/agent/AgentContext/communicate/start",
+        lambda agent, data: told.append(data["args"][1].message),
+    )
     host.at(
         "_functions/agent/Agent/hist_add_user_message/start",
         lambda agent, data: added.append((agent.number, data["args"][1].message)),
@@ -880,7 +1015,9 @@ if kwargs["tool_name"] == "call_subordinate":
     kwargs["tool_args"].update(profile="researcher", reset=True)
 """
     point = "extensions/python/tool_execute_before/_20_probe_change.py"
-    tree.add_plugin("probe", {point: extension(body, "from helpers.errors import RepairableException")})
+    tree.add_plugin(
+        "probe", {point: extension(body, "from helpers.errors import RepairableException")}
+    )
     with tree.enter() as host:
         host.script(
             {
@@ -897,7 +1034,9 @@ if kwargs["tool_name"] == "call_subordinate":
         assert host.subordinate().config.profile == "researcher"
 
 
-def test_22_after_a_restart_in_a_run_the_next_message_goes_to_the_subordinate_and_up(tree, tmp_path):
+def test_22_after_a_restart_in_a_run_the_next_message_goes_to_the_subordinate_and_up(
+    tree, tmp_path
+):
     tree.add_profile("frontend_designer")
     killed = []
     with tree.enter() as host:
@@ -917,12 +1056,18 @@ def test_22_after_a_restart_in_a_run_the_next_message_goes_to_the_subordinate_an
         host.script({"agent0#1": respond("went on"), "agent0#0": respond("told the person")})
         assert host.say("are you there?") == "told the person"
         assert {"user_message": "are you there?"} in host.contents(host.subordinate())
-        assert host.tool_results("call_subordinate") == [{"tool_name": "call_subordinate", "tool_result": "went on"}]
+        assert host.tool_results("call_subordinate") == [
+            {"tool_name": "call_subordinate", "tool_result": "went on"}
+        ]
 
 
 def test_22_two_listeners_at_one_moment_see_the_profile_of_the_agent(host):
     seen = []
-    host.at("monologue_start", lambda agent, **kw: seen.append(agent.number), profile="frontend_designer")
+    host.at(
+        "monologue_start",
+        lambda agent, **kw: seen.append(agent.number),
+        profile="frontend_designer",
+    )
     host.script({"agent0": [handed_over(), respond("done")], "frontend_designer": respond("built")})
     host.say("go")
     assert seen == [1]
@@ -950,7 +1095,10 @@ def test_23_each_message_of_the_person_starts_a_topic(host):
 
 
 def test_23_output_writes_images_are_trimmed(host):
-    image = {"raw_content": [{"type": "image_url", "image_url": {"url": "data:"}}], "preview": "<image>"}
+    image = {
+        "raw_content": [{"type": "image_url", "image_url": {"url": "data:"}}],
+        "preview": "<image>",
+    }
     message = host.agent0.hist_add_message(False, image)
     host.agent0.history.output()
     assert message.summary == "embedded data removed"
@@ -1024,7 +1172,9 @@ def test_25_the_saved_chat_has_the_hosts_fields(host):
     history = json.loads(saved["agents"][1]["history"])
     assert {"_cls", "counter", "bulks", "topics", "current"} == set(history)
     assert {"guid", "logs", "progress", "progress_no"} == set(saved["log"])
-    assert {"no", "id", "type", "heading", "content", "kvps", "timestamp", "agentno"} == set(saved["log"]["logs"][0])
+    assert {"no", "id", "type", "heading", "content", "kvps", "timestamp", "agentno"} == set(
+        saved["log"]["logs"][0]
+    )
 
 
 def test_25_a_chat_comes_back_from_the_disk_as_it_was(tree):
@@ -1039,7 +1189,9 @@ def test_25_a_chat_comes_back_from_the_disk_as_it_was(tree):
         assert after == before
 
 
-@pytest.mark.parametrize("path", sorted((REPOSITORY / "tests/data/chats").glob("*.json")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted((REPOSITORY / "tests/data/chats").glob("*.json")), ids=lambda path: path.stem
+)
 def test_25_a_chat_that_the_real_host_saved_is_loaded_and_saved_again_unchanged(tree, path):
     real = json.loads(path.read_text("utf-8"))
     tree.write(f"usr/chats/{real['id']}/chat.json", path.read_text("utf-8"))
@@ -1055,7 +1207,11 @@ def test_25_a_chat_that_the_real_host_saved_is_loaded_and_saved_again_unchanged(
 def test_26_the_utility_model_may_fail_or_say_nothing_and_renames_the_chat_beside_each_run(host):
     agent = host.agent0
     assert host.run(agent.call_utility_model("system", "message")) == ""
-    host.utility(lambda system, message: "A name that is a good deal too long for a chat" if "name this" in system else "")
+    host.utility(
+        lambda system, message: (
+            "A name that is a good deal too long for a chat" if "name this" in system else ""
+        )
+    )
     host.script({"agent0": respond("ok")})
     host.say("go")
     host.settle()
@@ -1078,7 +1234,9 @@ def test_27_a_chat_knows_its_project_and_paths_are_shown_as_in_the_container(hos
     assert projects.get_context_project_name(host.context) is None
     folder = host.project("shop")
     assert projects.get_context_project_name(host.context) == "shop"
-    assert projects.get_project_folder("shop") == str(folder) == str(tree.root / "usr/projects/shop")
+    assert (
+        projects.get_project_folder("shop") == str(folder) == str(tree.root / "usr/projects/shop")
+    )
     assert files.normalize_a0_path(str(folder)) == "/a0/usr/projects/shop"
     assert files.fix_dev_path("/a0/usr/projects/shop") == str(folder)
 
@@ -1111,7 +1269,9 @@ def test_29_a_projects_file_for_all_profiles_is_found_only_when_asked_without_a_
         host.project("shop")
         plugins.save_plugin_config("probe", "shop", "", {"depth": 9})
         assert plugins.get_plugin_config("probe", agent=host.agent0) == {"depth": 3}
-        assert plugins.get_plugin_config("probe", agent=host.agent0, agent_profile="") == {"depth": 9}
+        assert plugins.get_plugin_config("probe", agent=host.agent0, agent_profile="") == {
+            "depth": 9
+        }
         plugins.save_plugin_config("probe", "shop", "agent0", {"depth": 7})
         assert plugins.get_plugin_config("probe", agent=host.agent0) == {"depth": 7}
 
@@ -1148,14 +1308,18 @@ def test_a_web_handler_of_a_plugin_answers(tree):
         "    async def process(self, input, request):\n"
         "        return {'asked': input['id']}\n"
     )
-    tree.add_plugin("probe", {"api/chains.py": source, "api/fails.py": source.replace("'id'", "'nothing'")})
+    tree.add_plugin(
+        "probe", {"api/chains.py": source, "api/fails.py": source.replace("'id'", "'nothing'")}
+    )
     with tree.enter() as host:
         assert host.api("chains", {"id": 7}, plugin="probe").get_json() == {"asked": 7}
         assert host.api("fails", {"id": 7}, plugin="probe").status_code == 500
 
 
 def test_log_rows_are_cut_at_the_hosts_caps(host):
-    row = host.context.log.log(type="tool", heading="h" * 300, content="c" * 20_000, kvps={"k": "v" * 9_000})
+    row = host.context.log.log(
+        type="tool", heading="h" * 300, content="c" * 20_000, kvps={"k": "v" * 9_000}
+    )
     assert (len(row.heading), len(row.content), len(row.kvps["k"])) == (120, 15_000, 5_000)
     assert "Characters hidden" in row.content
 
@@ -1164,7 +1328,9 @@ def test_a_notification_with_a_known_id_replaces_it(host):
     from helpers.notification import NotificationManager, NotificationPriority, NotificationType
 
     for text in ("one", "two"):
-        NotificationManager.send_notification(NotificationType.WARNING, NotificationPriority.HIGH, text, id="x")
+        NotificationManager.send_notification(
+            NotificationType.WARNING, NotificationPriority.HIGH, text, id="x"
+        )
     assert [one["message"] for one in host.notifications()] == ["two"]
 
 
@@ -1173,17 +1339,25 @@ def test_a_notification_with_a_known_id_replaces_it(host):
 
 def test_2x_every_subordinate_has_a_chat_of_its_own_and_the_result_names_it(children):
     with children.enter() as host:
-        host.script({"agent0": [handed_over(), respond("done")], "frontend_designer": respond("built")})
+        host.script(
+            {"agent0": [handed_over(), respond("done")], "frontend_designer": respond("built")}
+        )
         assert host.say("go") == "done"
         sub = host.subordinate()
         result = host.tool_results("call_subordinate")[0]
-        assert result == {"tool_name": "call_subordinate", "tool_result": "built", "context_id": sub.context.id}
+        assert result == {
+            "tool_name": "call_subordinate",
+            "tool_result": "built",
+            "context_id": sub.context.id,
+        }
         assert sub.context is not host.context
         assert (sub.number, sub.config.profile) == (1, "frontend_designer")
         assert sub.context.get_output_data("parent_context_id") == host.context.id
         assert host.agent0.get_data("_subordinates") == {sub.context.id: sub}
         assert host.agent0.get_data("_subordinate") is None
-        assert [row["heading"] for row in host.rows(sub.context, type="response")] == ["icon://chat A1: Responding"]
+        assert [row["heading"] for row in host.rows(sub.context, type="response")] == [
+            "icon://chat A1: Responding"
+        ]
 
 
 def test_2x_another_profile_or_an_unknown_one_is_a_repairable_error(children):
@@ -1209,16 +1383,25 @@ def test_2x_another_profile_or_an_unknown_one_is_a_repairable_error(children):
 
 def test_2x_a_child_goes_on_by_its_context_id_also_after_a_restart(children):
     with children.enter() as host:
-        host.script({"agent0": [handed_over(), respond("done")], "frontend_designer": respond("built")})
+        host.script(
+            {"agent0": [handed_over(), respond("done")], "frontend_designer": respond("built")}
+        )
         host.say("go")
         ident = host.subordinate().context.id
     with children.enter() as host:
         host.load_chats()
         sub = host.chat(ident).agent0
-        assert (sub.number, sub.config.profile, sub.get_data("_superior")) == (1, "frontend_designer", None)
+        assert (sub.number, sub.config.profile, sub.get_data("_superior")) == (
+            1,
+            "frontend_designer",
+            None,
+        )
         host.script(
             {
-                "agent0": [call("call_subordinate", message="more", context_id=ident), respond("done 2")],
+                "agent0": [
+                    call("call_subordinate", message="more", context_id=ident),
+                    respond("done 2"),
+                ],
                 "frontend_designer": respond("built more"),
             }
         )
@@ -1242,7 +1425,9 @@ def test_2x_a_message_in_the_parents_chat_does_not_reach_the_child(children):
 def test_2x_in_a_childs_chat_the_end_points_do_not_run_because_it_has_no_task(children):
     with children.enter() as host:
         points = host.trace()
-        host.script({"agent0": [handed_over(), respond("done")], "frontend_designer": respond("built")})
+        host.script(
+            {"agent0": [handed_over(), respond("done")], "frontend_designer": respond("built")}
+        )
         host.say("go")
         assert ("monologue_start", "A1") in points
         assert ("monologue_end", "A1") not in points
@@ -1281,12 +1466,17 @@ def test_2x_empty_arguments_are_allowed_and_an_invalid_request_is_only_a_warning
 
 def test_2x_parallel_runs_a_tool_in_a_throw_away_chat_that_says_so(children):
     body = "return Response(f'{is_parallel_worker(self.agent)} {self.agent.context.type.value}', False)"
-    children.add_plugin("probe", {"tools/where.py": probe(body, "from helpers.parallel_tools import is_parallel_worker")})
+    children.add_plugin(
+        "probe",
+        {"tools/where.py": probe(body, "from helpers.parallel_tools import is_parallel_worker")},
+    )
     with children.enter() as host:
         calls = [{"tool_name": "where", "tool_args": {"x": 1}}]
         host.script({"agent0": [call("parallel", tool_calls=calls), respond("ok")]})
         host.say("go")
-        assert json.loads(host.tool_results("parallel")[0]["tool_result"]) == {"jobs": [{"result": "True background"}]}
+        assert json.loads(host.tool_results("parallel")[0]["tool_result"]) == {
+            "jobs": [{"result": "True background"}]
+        }
         assert len(host.chats()) == 1
         assert host.tool("where", x=1).message == "False user"
 
@@ -1294,7 +1484,10 @@ def test_2x_parallel_runs_a_tool_in_a_throw_away_chat_that_says_so(children):
 def test_2x_a_nudge_has_no_message_of_a_person(children):
     with children.enter() as host:
         told = []
-        host.at("_functions/agent/AgentContext/communicate/start", lambda agent, data: told.append(data["args"][1].message))
+        host.at(
+            "_functions/agent/AgentContext/communicate/start",
+            lambda agent, data: told.append(data["args"][1].message),
+        )
         host.script({"agent0": respond("on")})
         host.nudge()
         host.wait()
@@ -1323,7 +1516,9 @@ def test_writing_into_one_tree_changes_no_other(tmp_path):
     first.write("prompts/fw.msg_repeat.md", "mine")
     third = assemble(tmp_path / "c", plugin_root=None)
     assert first.read("prompts/fw.msg_repeat.md") == "mine"
-    assert second.read("prompts/fw.msg_repeat.md") == third.read("prompts/fw.msg_repeat.md") != "mine"
+    assert (
+        second.read("prompts/fw.msg_repeat.md") == third.read("prompts/fw.msg_repeat.md") != "mine"
+    )
 
 
 def test_an_unknown_shape_is_refused(tmp_path):

@@ -12,7 +12,10 @@ ABSENT = "handover-test-package"
 @pytest.fixture
 def tree(host_tree):
     """A host whose requirements name one package that nobody has."""
-    host_tree.write("usr/plugins/software_orchestrator/requirements.txt", f"# ours\npyyaml>=6.0.2\n{ABSENT}>=1.0\n")
+    host_tree.write(
+        "usr/plugins/software_orchestrator/requirements.txt",
+        f"# ours\npyyaml>=6.0.2\n{ABSENT}>=1.0\n",
+    )
     return host_tree
 
 
@@ -23,7 +26,10 @@ def wheel(folder: Path) -> None:
     with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as file:
         file.writestr(f"{name}.py", "")
         file.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {ABSENT}\nVersion: 1.0\n")
-        file.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        file.writestr(
+            f"{info}/WHEEL",
+            "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
         file.writestr(f"{info}/RECORD", "")
 
 
@@ -40,7 +46,11 @@ def test_install_brings_nothing_when_nothing_is_absent(host_tree):
 
 def test_install_brings_what_is_absent_and_tells_each_step(tree, tmp_path, monkeypatch, capfd):
     wheel(tmp_path)
-    for name, value in {"NO_INDEX": "1", "FIND_LINKS": str(tmp_path), "TARGET": str(tmp_path / "packages")}.items():
+    for name, value in {
+        "NO_INDEX": "1",
+        "FIND_LINKS": str(tmp_path),
+        "TARGET": str(tmp_path / "packages"),
+    }.items():
         monkeypatch.setenv(f"PIP_{name}", value)
     monkeypatch.syspath_prepend(str(tmp_path / "packages"))
     with tree.enter() as host:
@@ -49,7 +59,9 @@ def test_install_brings_what_is_absent_and_tells_each_step(tree, tmp_path, monke
     assert "Software Orchestrator: pip:" in capfd.readouterr().out
 
 
-def test_an_index_that_cannot_be_reached_is_said_with_what_to_do_and_nothing_is_raised(tree, monkeypatch):
+def test_an_index_that_cannot_be_reached_is_said_with_what_to_do_and_nothing_is_raised(
+    tree, monkeypatch
+):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     with tree.enter() as host:
         text = host.hook("install")
@@ -75,17 +87,21 @@ def test_install_never_raises_whatever_is_broken(tree, broken, monkeypatch):
             (tree.plugin / "requirements.txt").unlink()
         else:
             monkeypatch.setenv("PIP_NO_INDEX", "1")
-            monkeypatch.setattr("helpers.notification.NotificationManager.send_notification", lambda **_: 1 / 0)
+            monkeypatch.setattr(
+                "helpers.notification.NotificationManager.send_notification", lambda **_: 1 / 0
+            )
         assert isinstance(host.hook("install"), str)
 
 
 def test_install_forgets_our_modules_and_no_others(host_tree):
     with host_tree.enter() as host:
-        import usr.plugins.software_orchestrator.helpers.roster as before
+        import usr.plugins.software_orchestrator.helpers.values.roster as before
 
         host.hook("install")
-        assert not [name for name in sys.modules if name.startswith("usr.plugins.software_orchestrator.")]
-        import usr.plugins.software_orchestrator.helpers.roster as after
+        assert not [
+            name for name in sys.modules if name.startswith("usr.plugins.software_orchestrator.")
+        ]
+        import usr.plugins.software_orchestrator.helpers.values.roster as after
 
         assert after is not before
         assert "helpers.plugins" in sys.modules
@@ -119,7 +135,9 @@ def test_saved_settings_are_typed_and_wrong_ones_are_not_saved(host_tree):
         from helpers import plugins
 
         saved = host_tree.plugin / "config.json"
-        plugins.save_plugin_config("software_orchestrator", "", "", {"max_context_tokens": "2500", "git_ignore": ""})
+        plugins.save_plugin_config(
+            "software_orchestrator", "", "", {"max_context_tokens": "2500", "git_ignore": ""}
+        )
         assert saved.read_text(encoding="utf-8") == '{"max_context_tokens": 2500}'
         with pytest.raises(Exception, match="max_handover_depth"):
             plugins.save_plugin_config("software_orchestrator", "", "", {"max_handover_depth": 0})
@@ -132,7 +150,9 @@ def test_a_message_shown_as_html_is_escaped(host_tree):
     with host_tree.enter() as host:
         host.project("shop", title="shop")
         (host_tree.root / "usr/projects/<b>/.a0proj/handover").mkdir(parents=True)
-        (host_tree.root / "usr/projects/<b>/.a0proj/project.json").write_text('{"title": "<b>"}', encoding="utf-8")
+        (host_tree.root / "usr/projects/<b>/.a0proj/project.json").write_text(
+            '{"title": "<b>"}', encoding="utf-8"
+        )
         host.hook("uninstall")
         assert "<b>" not in told(host)[-1]
         assert "&lt;b&gt;" in told(host)[-1]

@@ -25,7 +25,10 @@ def test_started_specialist_accepts_works_and_its_note_comes_back(any_host):
     host.script(
         {
             "agent0": [hand_over(start=True), respond("The draft is ready.")],
-            "frontend_designer": [call("handover_reply", verdict="accept"), call("handover_reply", verdict="done", **NOTE)],
+            "frontend_designer": [
+                call("handover_reply", verdict="accept"),
+                call("handover_reply", verdict="done", **NOTE),
+            ],
         }
     )
     assert host.say("Please build the hero") == "The draft is ready."
@@ -77,15 +80,26 @@ def test_the_work_moves_on_leg_by_leg_and_the_last_note_comes_back(any_host):
     host = any_host
     folder = host.project("acme")
     names = []
-    host.at("before_main_llm_call", lambda agent, **_: names.append((agent.number, agent.agent_name)))
+    host.at(
+        "before_main_llm_call", lambda agent, **_: names.append((agent.number, agent.agent_name))
+    )
     host.script(
         {
             "agent0": [
-                hand_over(start=True, state={"ticket": "A-1", "budget_eur": 0, "vat_id": {"status": "declined"}}),
+                hand_over(
+                    start=True,
+                    state={"ticket": "A-1", "budget_eur": 0, "vat_id": {"status": "declined"}},
+                ),
                 respond("ok"),
             ],
             "frontend_designer": [done(hand_to="quality reviewer", decisions=["AVIF first"])],
-            "quality_reviewer": [done(what_happened="Two findings.", hand_to="implementation_engineer", state={"vat_id": ""})],
+            "quality_reviewer": [
+                done(
+                    what_happened="Two findings.",
+                    hand_to="implementation_engineer",
+                    state={"vat_id": ""},
+                )
+            ],
             "implementation_engineer": [done(what_happened="Both are mended.")],
         }
     )
@@ -134,7 +148,10 @@ def test_under_call_subordinate_the_note_ends_with_the_next_leg_ready_to_copy(an
     )
     assert host.say("Please build the hero") == "ok"
     assert states(folder) == {"frontend_designer": "done", "quality_reviewer": "done"}
-    assert of_kind(folder, "prepared")[1]["data"]["continues"] == of_kind(folder, "prepared")[0]["handover"]
+    assert (
+        of_kind(folder, "prepared")[1]["data"]["continues"]
+        == of_kind(folder, "prepared")[0]["handover"]
+    )
 
 
 def test_two_specialists_that_pass_it_back_and_forth_without_news_are_stopped(any_host):
@@ -144,27 +161,47 @@ def test_two_specialists_that_pass_it_back_and_forth_without_news_are_stopped(an
     host.script(
         {
             "agent0": [hand_over(start=True), respond("stuck")],
-            "frontend_designer": [done(hand_to="quality_reviewer", **same), done(hand_to="quality_reviewer", **same)],
-            "quality_reviewer": [done(hand_to="frontend_designer", **same), done(hand_to="frontend_designer", **same)],
+            "frontend_designer": [
+                done(hand_to="quality_reviewer", **same),
+                done(hand_to="quality_reviewer", **same),
+            ],
+            "quality_reviewer": [
+                done(hand_to="frontend_designer", **same),
+                done(hand_to="frontend_designer", **same),
+            ],
         }
     )
     assert host.say("Please build the hero") == "stuck"
     assert len(of_kind(folder, "prepared")) <= 4
     why = of_kind(folder, "escalated")[0]["data"]["why"]
     assert "frontend_designer > quality_reviewer > frontend_designer" in why
-    assert any("frontend_designer &gt; quality_reviewer" in note["message"] for note in host.notifications())  # it shows HTML
+    assert any(
+        "frontend_designer &gt; quality_reviewer" in note["message"]
+        for note in host.notifications()
+    )  # it shows HTML
     assert "not_handed_on" in result_of(host)["reply"]
     assert "ask the person" in result_of(host)["next_step"]
-    assert host.tool("handover_to_specialist", **hand_over("release_auditor")["tool_args"]).additional["error_code"] == "stopped"
+    assert (
+        host.tool("handover_to_specialist", **hand_over("release_auditor")["tool_args"]).additional[
+            "error_code"
+        ]
+        == "stopped"
+    )
 
 
 def test_review_and_fix_may_go_back_and_forth_up_to_the_cap_and_no_further(host):
     folder = host.project("acme")
-    (host.root / "usr/plugins/software_orchestrator/config.json").write_text(json.dumps({"max_handovers_per_chain": 4}), "utf-8")
+    (host.root / "usr/plugins/software_orchestrator/config.json").write_text(
+        json.dumps({"max_handovers_per_chain": 4}), "utf-8"
+    )
     rounds = iter(range(100))
 
     def move(receiver):
-        return lambda: done(hand_to=receiver, what_happened=f"Round {next(rounds)}.", decisions=[f"Decision {next(rounds)}"])
+        return lambda: done(
+            hand_to=receiver,
+            what_happened=f"Round {next(rounds)}.",
+            decisions=[f"Decision {next(rounds)}"],
+        )
 
     host.script(
         {
@@ -177,7 +214,12 @@ def test_review_and_fix_may_go_back_and_forth_up_to_the_cap_and_no_further(host)
     assert [e["hop"] for e in of_kind(folder, "prepared")] == [1, 2, 3, 4]
     assert "max_handovers_per_chain 4" in of_kind(folder, "escalated")[0]["data"]["why"]
     assert "ask the person" in result_of(host)["next_step"]
-    host.script({"agent0": [hand_over("release_auditor", goal="Look", start=True), respond("well")], "release_auditor": [done()]})
+    host.script(
+        {
+            "agent0": [hand_over("release_auditor", goal="Look", start=True), respond("well")],
+            "release_auditor": [done()],
+        }
+    )
     assert host.say("Once more") == "well"
     assert of_kind(folder, "prepared")[-1]["hop"] == 5
     assert states(folder)["release_auditor"] == "done"
@@ -188,7 +230,13 @@ def test_handovers_go_down_to_depth_three_and_no_deeper(any_host):
     folder = host.project("acme")
 
     def down(receiver, goal):
-        return hand_over(receiver, topic=f"part {goal}", goal=goal, project_root="relative/and/ignored", start=True)
+        return hand_over(
+            receiver,
+            topic=f"part {goal}",
+            goal=goal,
+            project_root="relative/and/ignored",
+            start=True,
+        )
 
     deepest = []
     host.script(
@@ -199,7 +247,8 @@ def test_handovers_go_down_to_depth_three_and_no_deeper(any_host):
             "test_debug_engineer": [
                 down("quality_reviewer", "Review"),
                 lambda agent: (
-                    deepest.append(host.tool_results("handover_to_specialist", agent)[-1]) or done(what_happened="Deep.")
+                    deepest.append(host.tool_results("handover_to_specialist", agent)[-1])
+                    or done(what_happened="Deep.")
                 ),
             ],
         }
@@ -209,7 +258,10 @@ def test_handovers_go_down_to_depth_three_and_no_deeper(any_host):
         ("solution_architect", 0, 1), ("implementation_engineer", 1, 2), ("test_debug_engineer", 2, 3),
     ]  # fmt: skip
     assert deepest[0]["error_code"] == "depth"
-    assert "solution_architect > implementation_engineer > test_debug_engineer" in deepest[0]["tool_result"]
+    assert (
+        "solution_architect > implementation_engineer > test_debug_engineer"
+        in deepest[0]["tool_result"]
+    )
     assert set(states(folder).values()) == {"done"}
     assert len({e["chain"] for e in ledger(folder) if e["kind"] == "prepared"}) == 1
     assert host.context.streaming_agent in (None, host.agent0)
@@ -229,9 +281,16 @@ def test_another_specialist_without_reset_runs_as_itself(any_host):
     seen = []
     host.script(
         {
-            "agent0": [hand_over(start=True), hand_over("quality_reviewer", topic="other"), copied_without_reset, respond("ok")],
+            "agent0": [
+                hand_over(start=True),
+                hand_over("quality_reviewer", topic="other"),
+                copied_without_reset,
+                respond("ok"),
+            ],
             "frontend_designer": [done()],
-            "quality_reviewer": [lambda agent: seen.append((agent.config.profile, agent.agent_name)) or done()],
+            "quality_reviewer": [
+                lambda agent: seen.append((agent.config.profile, agent.agent_name)) or done()
+            ],
         }
     )
     assert host.say("Please build the hero") == "ok"
@@ -252,13 +311,22 @@ def test_artifacts_are_compared_between_prepare_and_delivery(any_host):
 
     host.script(
         {
-            "agent0": [hand_over(artifacts=["same.css", "changed.css", "gone.css", "../../outside.css"]), change, respond("ok")],
+            "agent0": [
+                hand_over(artifacts=["same.css", "changed.css", "gone.css", "../../outside.css"]),
+                change,
+                respond("ok"),
+            ],
             "frontend_designer": [done()],
         }
     )
     assert host.say("Please build the hero") == "ok"
     status = of_kind(folder, "delivered")[0]["data"]["artifacts"]
-    assert status == {"same.css": "unchanged", "changed.css": "changed", "gone.css": "gone", "../../outside.css": "outside"}
+    assert status == {
+        "same.css": "unchanged",
+        "changed.css": "changed",
+        "gone.css": "gone",
+        "../../outside.css": "outside",
+    }
     text = texts_sent(host, "frontend_designer")
     assert "CHANGED" in text
     assert "GONE" in text
@@ -290,7 +358,10 @@ def test_the_same_call_again_starts_nothing_and_one_with_start_starts_what_was_p
     assert (told["repeated"], told["max_context_tokens"]) == (True, 3000)
     assert result_of(host)["package"]["max_context_tokens"] == 1234
     assert of_kind(folder, "delivered")[0]["data"]["limit"] == 1234
-    assert of_kind(folder, "delivered")[0]["data"]["tokens"] == result_of(host)["package"]["delivered_tokens"]
+    assert (
+        of_kind(folder, "delivered")[0]["data"]["tokens"]
+        == result_of(host)["package"]["delivered_tokens"]
+    )
     assert len(of_kind(folder, "prepared")) == 1
     assert states(folder) == {"frontend_designer": "done"}
 
@@ -301,11 +372,20 @@ def test_the_specialist_reads_the_history_before_it_hands_back(any_host):
     host.script(
         {
             "agent0": [hand_over(start=True), respond("ok")],
-            "frontend_designer": [call("request_full_history", reason="why grid", query="hero"), done()],
+            "frontend_designer": [
+                call("request_full_history", reason="why grid", query="hero"),
+                done(),
+            ],
         }
     )
     assert host.say("Please build the hero with a grid") == "ok"
-    assert [k for k in kinds(folder) if k != "briefed"] == ["prepared", "delivered", "accepted", "history_read", "done"]
+    assert [k for k in kinds(folder) if k != "briefed"] == [
+        "prepared",
+        "delivered",
+        "accepted",
+        "history_read",
+        "done",
+    ]
     nothing = host.tool("request_full_history", reason="x")
     assert nothing.error
     assert nothing.additional["error_code"] == "nothing_open"
@@ -323,7 +403,10 @@ def test_a_specialist_cannot_start_what_its_superior_prepared(any_host):
     host.script(
         {
             "agent0": [hand_over(), prepared, respond("ok")],
-            "solution_architect": [lambda: dict(step), lambda agent: answers.append(host.warnings(agent)) or done()],
+            "solution_architect": [
+                lambda: dict(step),
+                lambda agent: answers.append(host.warnings(agent)) or done(),
+            ],
         }
     )
     assert host.say("Please build the hero") == "ok"
@@ -338,10 +421,16 @@ def test_a_helper_of_a_specialist_hands_nothing_over_past_its_depth_and_authorit
     host.script(
         {
             "agent0": [hand_over(start=True), respond("ok")],
-            "frontend_designer": [call("call_subordinate", profile="developer", message="Help me.", reset="true"), done()],
+            "frontend_designer": [
+                call("call_subordinate", profile="developer", message="Help me.", reset="true"),
+                done(),
+            ],
             "developer": [
                 hand_over("release_auditor", topic="free", start=True),
-                lambda agent: answers.append(host.tool_results("handover_to_specialist", agent)[-1]) or respond("no"),
+                lambda agent: (
+                    answers.append(host.tool_results("handover_to_specialist", agent)[-1])
+                    or respond("no")
+                ),
             ],
         }
     )

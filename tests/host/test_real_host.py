@@ -20,12 +20,19 @@ from hypothesis import strategies as st
 REAL = Path(os.environ["A0_ROOT"]) if os.environ.get("A0_ROOT") else None
 needs_real = pytest.mark.skipif(
     REAL is None or sys.version_info < (3, 12),
-    reason="A0_ROOT names no Agent Zero checkout" if REAL is None else "the host's source is Python 3.12",
+    reason="A0_ROOT names no Agent Zero checkout"
+    if REAL is None
+    else "the host's source is Python 3.12",
 )
 
 TREE = HERE / "tree"
 OVERLAY = HERE / "shapes/children"
-ONLY_IN_THE_DOUBLE = {"helpers/shape.py", "double_answers.py", "double_driver.py", "double_script.py"}
+ONLY_IN_THE_DOUBLE = {
+    "helpers/shape.py",
+    "double_answers.py",
+    "double_driver.py",
+    "double_script.py",
+}
 HOST_MODULES = ("agent", "initialize", "helpers", "tools", "extensions", "plugins", "models", "api")
 
 # Names of the 2.x host, which the plugin must look for before it uses them.
@@ -38,7 +45,8 @@ OPTIONAL = {
 DOUBLE_FILES = sorted(
     path.relative_to(TREE).as_posix()
     for path in TREE.rglob("*.py")
-    if path.relative_to(TREE).as_posix() not in ONLY_IN_THE_DOUBLE and "__pycache__" not in path.parts
+    if path.relative_to(TREE).as_posix() not in ONLY_IN_THE_DOUBLE
+    and "__pycache__" not in path.parts
 )
 
 
@@ -64,7 +72,9 @@ def definitions(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found[node.name] = node
         if isinstance(node, ast.ClassDef):
-            methods = [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+            methods = [
+                one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)
+            ]
             found.update({f"{node.name}.{method.name}": method for method in methods})
     return found
 
@@ -89,24 +99,34 @@ def signature(node):
     plain = [*args.posonlyargs, *args.args]
     defaults = [None] * (len(plain) - len(args.defaults)) + [ast.dump(one) for one in args.defaults]
     keyword = [
-        (one.arg, ast.dump(value) if value else None) for one, value in zip(args.kwonlyargs, args.kw_defaults, strict=True)
+        (one.arg, ast.dump(value) if value else None)
+        for one, value in zip(args.kwonlyargs, args.kw_defaults, strict=True)
     ]
     return {
         "plain": [(one.arg, default) for one, default in zip(plain, defaults, strict=True)],
         "keyword": keyword,
         "rest": (args.vararg and args.vararg.arg, args.kwarg and args.kwarg.arg),
         "async": isinstance(node, ast.AsyncFunctionDef),
-        "decorators": sorted(decorators(node) & {"extensible", "staticmethod", "classmethod", "property"}),
+        "decorators": sorted(
+            decorators(node) & {"extensible", "staticmethod", "classmethod", "property"}
+        ),
     }
 
 
 def decorators(node):
-    return {one.attr if isinstance(one, ast.Attribute) else getattr(one, "id", "") for one in node.decorator_list}
+    return {
+        one.attr if isinstance(one, ast.Attribute) else getattr(one, "id", "")
+        for one in node.decorator_list
+    }
 
 
 def fields(node):
     """Names of a dataclass's or model's fields in order, and whether each has a default."""
-    lines = [one for one in node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)]
+    lines = [
+        one
+        for one in node.body
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+    ]
     return [(one.target.id, one.value is not None) for one in lines]
 
 
@@ -114,7 +134,11 @@ def literals(path):
     values = {}
     for node in tree_of(path).body:
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
-        if isinstance(target, ast.Name) and target.id.isupper() and isinstance(node.value, ast.Constant):
+        if (
+            isinstance(target, ast.Name)
+            and target.id.isupper()
+            and isinstance(node.value, ast.Constant)
+        ):
             values[target.id] = node.value.value
     return values
 
@@ -137,8 +161,12 @@ def test_what_the_double_offers_has_the_hosts_signature(relative):
         if private or stands_for_an_import or called_by_keywords:
             continue
         if name not in theirs:
-            inherited = [f"{base}.{own}" for base in map(base_name, getattr(theirs.get(owner), "bases", []))]
-            assert name in known or any(one in theirs for one in inherited), f"the host has no {relative}: {name}"
+            inherited = [
+                f"{base}.{own}" for base in map(base_name, getattr(theirs.get(owner), "bases", []))
+            ]
+            assert name in known or any(one in theirs for one in inherited), (
+                f"the host has no {relative}: {name}"
+            )
         elif isinstance(node, ast.ClassDef):
             if {"dataclass"} & decorators(node) or "BaseModel" in map(base_name, node.bases):
                 assert fields(node) == fields(theirs[name]), f"{relative}: {name}"
@@ -175,7 +203,11 @@ def host_lines():
     """Stripped lines of each source and prompt of the checkout."""
     folders = ("helpers", "tools", "extensions", "prompts", "agents", "plugins/_error_retry")
     paths = [path for folder in folders for path in sorted((REAL / folder).rglob("*"))]
-    return [lines_of(path) for path in (REAL / "agent.py", REAL / "initialize.py", *paths) if is_text(path)]
+    return [
+        lines_of(path)
+        for path in (REAL / "agent.py", REAL / "initialize.py", *paths)
+        if is_text(path)
+    ]
 
 
 def double_lines():
@@ -193,13 +225,19 @@ def lines_of(path):
 def is_a_fact(line):
     """Names, signatures, imports, constants, declared fields."""
     declared = re.match(r"[\w.]+: \S|[A-Z]\w* = |[)\]}]|return None", line)
-    return bool(declared) or line.startswith(("def ", "async def ", "class ", "from ", "import ", "@"))
+    return bool(declared) or line.startswith(
+        ("def ", "async def ", "class ", "from ", "import ", "@")
+    )
 
 
 @needs_real
 def test_no_long_line_of_the_double_is_one_of_the_hosts():
-    theirs = {line for lines in host_lines() for line in lines if len(line) >= 45 and not is_a_fact(line)}
-    assert [(path.name, line) for path, lines in double_lines() for line in lines if line in theirs] == []
+    theirs = {
+        line for lines in host_lines() for line in lines if len(line) >= 45 and not is_a_fact(line)
+    }
+    assert [
+        (path.name, line) for path, lines in double_lines() for line in lines if line in theirs
+    ] == []
 
 
 @needs_real
@@ -211,7 +249,9 @@ def test_no_three_lines_of_the_double_in_a_row_are_the_hosts():
         return {run for run in zip(own, own[1:], own[2:], strict=False) if sum(map(len, run)) >= 60}
 
     theirs = set().union(*map(runs, host_lines()))
-    assert [(path.name, run) for path, lines in double_lines() for run in runs(lines) & theirs] == []
+    assert [
+        (path.name, run) for path, lines in double_lines() for run in runs(lines) & theirs
+    ] == []
 
 
 @cache
@@ -224,7 +264,9 @@ def real_reader():
 
 @cache
 def double_reader():
-    spec = importlib.util.spec_from_file_location("double_dirty_json", TREE / "helpers/dirty_json.py")
+    spec = importlib.util.spec_from_file_location(
+        "double_dirty_json", TREE / "helpers/dirty_json.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.DirtyJson
@@ -297,7 +339,14 @@ def test_the_forgiving_reader_gives_what_the_hosts_gives_inside_a_tool_call(inne
 
 def plugin_files():
     """The plugin's files that may use the host (a test of the layers sees to it that no others do)."""
-    patterns = ("helpers/host.py", "tools/*.py", "extensions/python/**/*.py", "api/*.py", "hooks.py", "prompts/*.py")
+    patterns = (
+        "helpers/host/host.py",
+        "tools/*.py",
+        "extensions/python/**/*.py",
+        "api/*.py",
+        "hooks.py",
+        "prompts/*.py",
+    )
     return sorted(path for pattern in patterns for path in REPOSITORY.glob(pattern))
 
 
@@ -310,7 +359,11 @@ def uses_in(path):
                 if alias.name.partition(".")[0] in HOST_MODULES:
                     used.add(alias.name)
                     modules[alias.asname or alias.name] = alias.name
-        if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module.partition(".")[0] in HOST_MODULES:
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.level == 0
+            and node.module.partition(".")[0] in HOST_MODULES
+        ):
             for alias in node.names:
                 used.add(f"{node.module}.{alias.name}")
                 modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
@@ -337,20 +390,32 @@ def has_name(path, rest):
     if rest[0] not in names_in(path):
         return False
     owner = definitions(path).get(rest[0])
-    return len(rest) == 1 or not isinstance(owner, ast.ClassDef) or rest[1] in attributes_of(path, rest[0])
+    return (
+        len(rest) == 1
+        or not isinstance(owner, ast.ClassDef)
+        or rest[1] in attributes_of(path, rest[0])
+    )
 
 
 @cache
 def attributes_of(path, name):
     """Methods, class variables, fields and `self.x = ...` of a class, with those of its bases in the same file."""
     owner = definitions(path)[name]
-    found = {target.attr for target in ast.walk(owner) if isinstance(target, ast.Attribute) and base_name(target.value) == "self"}
+    found = {
+        target.attr
+        for target in ast.walk(owner)
+        if isinstance(target, ast.Attribute) and base_name(target.value) == "self"
+    }
     for node in owner.body:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         found |= {target.id for target in targets if isinstance(target, ast.Name)}
         found |= {node.name} if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else set()
     for base in map(base_name, owner.bases):
-        found |= attributes_of(path, base) if isinstance(definitions(path).get(base), ast.ClassDef) else set()
+        found |= (
+            attributes_of(path, base)
+            if isinstance(definitions(path).get(base), ast.ClassDef)
+            else set()
+        )
     return frozenset(found)
 
 
@@ -370,8 +435,14 @@ def attributes_used(path):
 def points_of(root):
     """Extension points that somebody calls by name."""
     files = [root / name for name in ("agent.py", "initialize.py", "double_driver.py")]
-    files += [path for folder in ("helpers", "api", "extensions/python", "plugins") for path in (root / folder).rglob("*.py")]
-    pattern = re.compile(r"call_extensions(?:_a?sync)?\(\s*[\"']([\w/]+)[\"']|self\._point(?:_if_alive)?\([\"'](\w+)[\"']")
+    files += [
+        path
+        for folder in ("helpers", "api", "extensions/python", "plugins")
+        for path in (root / folder).rglob("*.py")
+    ]
+    pattern = re.compile(
+        r"call_extensions(?:_a?sync)?\(\s*[\"']([\w/]+)[\"']|self\._point(?:_if_alive)?\([\"'](\w+)[\"']"
+    )
     found = set()
     for path in files:
         if path.exists():
@@ -403,14 +474,30 @@ ROOTS = [pytest.param(TREE, id="double"), pytest.param(REAL, id="real", marks=ne
 
 @pytest.mark.parametrize("root", ROOTS)
 def test_every_host_name_that_the_plugin_uses_is_there(root):
-    used = {(name, path.relative_to(REPOSITORY).as_posix()) for path in plugin_files() for name in uses_in(path)}
-    assert sorted((name, path) for name, path in used if name not in OPTIONAL and not exists_in(root, name)) == []
+    used = {
+        (name, path.relative_to(REPOSITORY).as_posix())
+        for path in plugin_files()
+        for name in uses_in(path)
+    }
+    assert (
+        sorted(
+            (name, path)
+            for name, path in used
+            if name not in OPTIONAL and not exists_in(root, name)
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize("root", ROOTS)
 def test_every_attribute_of_agents_and_chats_that_the_plugin_uses_is_there(root):
-    known = {name: attributes_of(root / "agent.py", name) | {"last_message", "loop_data"} for name in ("Agent", "AgentContext")}
-    used = {(owner, name, path.name) for path in plugin_files() for owner, name in attributes_used(path)}
+    known = {
+        name: attributes_of(root / "agent.py", name) | {"last_message", "loop_data"}
+        for name in ("Agent", "AgentContext")
+    }
+    used = {
+        (owner, name, path.name) for path in plugin_files() for owner, name in attributes_used(path)
+    }
     assert sorted(one for one in used if one[1] not in known[one[0]]) == []
 
 
@@ -466,7 +553,12 @@ def test_the_search_itself_finds_what_is_there_and_misses_what_is_not(dotted, th
 
 
 @pytest.mark.parametrize(
-    "point", ["not_a_point", "_functions/agent/Agent/monologue", "_functions/agent/Agent/wait_if_paused/end"]
+    "point",
+    [
+        "not_a_point",
+        "_functions/agent/Agent/monologue",
+        "_functions/agent/Agent/wait_if_paused/end",
+    ],
 )
 def test_the_search_itself_misses_points_that_nobody_calls(point):
     assert not point_exists(TREE, point)
@@ -483,4 +575,8 @@ def test_the_search_itself_sees_what_a_file_uses(tmp_path):
         "tools.call_subordinate", "tools.call_subordinate.Delegation", "helpers.projects", "agent.Agent",
         "helpers.projects.get_project_folder", "agent.Agent.DATA_NAME_SUPERIOR",
     }  # fmt: skip
-    assert attributes_used(path) == {("Agent", "history"), ("Agent", "context"), ("AgentContext", "log")}
+    assert attributes_used(path) == {
+        ("Agent", "history"),
+        ("Agent", "context"),
+        ("AgentContext", "log"),
+    }

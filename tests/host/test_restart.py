@@ -52,9 +52,18 @@ def walk(tmp_path, shape):
 
         def look(agent, point="", **_):
             if (now := on_disk(host, folder)) not in taken:
-                taken[now] = ((len(taken), point, getattr(agent, "agent_name", "")), tree.snapshot(tmp_path / f"at-{len(taken)}"))
+                taken[now] = (
+                    (len(taken), point, getattr(agent, "agent_name", "")),
+                    tree.snapshot(tmp_path / f"at-{len(taken)}"),
+                )
 
-        host.script({"agent0": TOP, "frontend_designer": specialist(), "quality_reviewer": [done(what_happened="Reviewed.")]})
+        host.script(
+            {
+                "agent0": TOP,
+                "frontend_designer": specialist(),
+                "quality_reviewer": [done(what_happened="Reviewed.")],
+            }
+        )
         host.at("*", look)
         assert host.say("Please build the hero") == "The end."
         assert states(folder) == {"frontend_designer": "done", "quality_reviewer": "done"}
@@ -97,7 +106,7 @@ def go_on(tree, folder_name="acme"):
 
 
 def texts(host):
-    from usr.plugins.software_orchestrator.helpers import host as edge
+    from usr.plugins.software_orchestrator.helpers.host import host as edge
 
     return [str(host.contents(agent)) for agent in edge.agents_of(host.context)]
 
@@ -111,23 +120,37 @@ def test_a_kill_between_any_two_steps_loses_nothing_and_leaves_nothing_open(tmp_
         after = ledger(folder)
         assert after[: len(before)] == before, (key, "nothing on the disk is overwritten")
         open_now = {
-            who: state for who, state in states(folder).items() if state in ("delivered", "accepted", "interrupted", "prepared")
+            who: state
+            for who, state in states(folder).items()
+            if state in ("delivered", "accepted", "interrupted", "prepared")
         }
         assert not open_now, (key, open_now)
         assert said.startswith("The end"), (key, said)
         assert top == "A0", (key, top)
         for name, profile in names:
             assert name.startswith(
-                {"frontend_designer": "🖌️ Frontend Designer", "quality_reviewer": "🧐 Quality Reviewer"}[profile]
+                {
+                    "frontend_designer": "🖌️ Frontend Designer",
+                    "quality_reviewer": "🧐 Quality Reviewer",
+                }[profile]
             ), key
         for event in after:
             if event["kind"] == "prepared" and event["to"] == "quality_reviewer":
                 assert (event["depth"], event["from"]) == (1, "frontend_designer"), key
         if names:
-            assert any("finished after the restart" in text for text in read), (key, "the note reached its superior")
-        closed = [event for event in after if event["kind"] in ("done", "failed", "cancelled") and event["data"].get("packet")]
+            assert any("finished after the restart" in text for text in read), (
+                key,
+                "the note reached its superior",
+            )
+        closed = [
+            event
+            for event in after
+            if event["kind"] in ("done", "failed", "cancelled") and event["data"].get("packet")
+        ]
         for event in closed:
-            assert any(field["field"] == "ticket" for field in event["data"]["packet"]["state"]), key
+            assert any(field["field"] == "ticket" for field in event["data"]["packet"]["state"]), (
+                key
+            )
 
 
 def test_what_was_prepared_and_not_started_is_offered_again_and_runs(any_tree, tmp_path):
@@ -138,7 +161,12 @@ def test_what_was_prepared_and_not_started_is_offered_again_and_runs(any_tree, t
     with any_tree.enter() as host:
         host.load_chats()
         folder = host.root / "usr/projects/acme"
-        host.script({"agent0": [lambda: next_call(extras(host)), respond("ok")], "frontend_designer": [done()]})
+        host.script(
+            {
+                "agent0": [lambda: next_call(extras(host)), respond("ok")],
+                "frontend_designer": [done()],
+            }
+        )
         assert host.say("Go on") == "ok"
         assert states(folder) == {"frontend_designer": "done"}
 
@@ -157,7 +185,10 @@ def test_a_specialist_comes_back_with_profile_marker_depth_and_its_prompts(any_t
         host.script(
             {
                 "agent0": [hand_over(start=True)],
-                "frontend_designer": [call("handover_reply", verdict="accept"), lambda: host.cancel()],
+                "frontend_designer": [
+                    call("handover_reply", verdict="accept"),
+                    lambda: host.cancel(),
+                ],
             }
         )
         stop_in_the_middle(host)
@@ -168,7 +199,14 @@ def test_a_specialist_comes_back_with_profile_marker_depth_and_its_prompts(any_t
 
         def look(agent):
             prompt = str(host.model_calls[-1]["messages"][0].content)
-            seen.append((agent.agent_name, agent.config.profile, agent.number, "### handover_reply" in prompt))
+            seen.append(
+                (
+                    agent.agent_name,
+                    agent.config.profile,
+                    agent.number,
+                    "### handover_reply" in prompt,
+                )
+            )
             return hand_over("quality_reviewer", topic="other", goal="Review", start=True)
 
         host.script(
@@ -193,7 +231,10 @@ def test_after_a_restart_two_levels_down_hands_over_once_more_and_its_receiver_i
             {
                 "agent0": [hand_over("solution_architect", start=True)],
                 "solution_architect": [part("implementation_engineer", "Build")],
-                "implementation_engineer": [call("handover_reply", verdict="accept"), lambda: host.cancel()],
+                "implementation_engineer": [
+                    call("handover_reply", verdict="accept"),
+                    lambda: host.cancel(),
+                ],
             }
         )
         stop_in_the_middle(host)
@@ -208,7 +249,10 @@ def test_after_a_restart_two_levels_down_hands_over_once_more_and_its_receiver_i
                 "implementation_engineer": [part("test_debug_engineer", "Test"), done()],
                 "test_debug_engineer": [
                     part("quality_reviewer", "Review"),
-                    lambda agent: refused.append(host.tool_results("handover_to_specialist", agent)[-1]) or done(),
+                    lambda agent: (
+                        refused.append(host.tool_results("handover_to_specialist", agent)[-1])
+                        or done()
+                    ),
                 ],
             }
         )
@@ -242,11 +286,18 @@ def test_a_hand_to_that_a_restart_cut_off_is_prepared_and_offered(any_tree, tmp_
         host.load_chats()
         folder = host.root / "usr/projects/acme"
         host.script(
-            {"agent0": [lambda: next_call(extras(host)), respond("ok")], "quality_reviewer": [done(what_happened="Reviewed.")]}
+            {
+                "agent0": [lambda: next_call(extras(host)), respond("ok")],
+                "quality_reviewer": [done(what_happened="Reviewed.")],
+            }
         )
-        host.script({"frontend_designer": [done(hand_to="quality_reviewer", what_happened="Again.")]})
+        host.script(
+            {"frontend_designer": [done(hand_to="quality_reviewer", what_happened="Again.")]}
+        )
         said = host.say("Go on")
-        assert said == "ok", str([host.rows(type="info"), host.rows(type="warning"), host.warnings(), host.rows()])[-3500:]
+        assert said == "ok", str(
+            [host.rows(type="info"), host.rows(type="warning"), host.warnings(), host.rows()]
+        )[-3500:]
         assert "quality_reviewer" in states(folder), str(
             [host.rows(type="info"), host.rows(type="warning"), host.warnings(), host.rows()]
         )[-3500:]
@@ -259,7 +310,9 @@ def test_a_clarify_survives_a_restart_and_its_answer_reaches_who_asked(any_tree,
         host.script(
             {
                 "agent0": [hand_over(start=True), respond("Which browsers?")],
-                "frontend_designer": [call("handover_reply", verdict="clarify", missing=["browsers"])],
+                "frontend_designer": [
+                    call("handover_reply", verdict="clarify", missing=["browsers"])
+                ],
             }
         )
         host.say("Please build the hero")
@@ -277,7 +330,10 @@ def test_a_clarify_survives_a_restart_and_its_answer_reaches_who_asked(any_tree,
 
         host.script(
             {
-                "agent0": [hand_over(start=True, answers=asked, state={"browsers": "last two"}), respond("ok")],
+                "agent0": [
+                    hand_over(start=True, answers=asked, state={"browsers": "last two"}),
+                    respond("ok"),
+                ],
                 "frontend_designer": [look],
             }
         )

@@ -7,20 +7,35 @@ import sys
 
 import pytest
 from host_double.assemble import assemble
-from host_double.handover_kit import NOTE, call, done, hand_over, kinds, of_kind, respond, result_of, states, texts_sent
+from host_double.handover_kit import (
+    NOTE,
+    call,
+    done,
+    hand_over,
+    kinds,
+    of_kind,
+    respond,
+    result_of,
+    states,
+    texts_sent,
+)
 
 ARGS = hand_over()["tool_args"]
 
 
 def files_written(host):
-    return sorted(path for path in host.root.rglob("*") if path.is_file() and ".a0proj/handover" in str(path))
+    return sorted(
+        path for path in host.root.rglob("*") if path.is_file() and ".a0proj/handover" in str(path)
+    )
 
 
 @pytest.mark.parametrize("lacking", [("filelock",), ("slugify", "filelock", "tiktoken", "regex")])
 def test_a_missing_package_is_a_clear_error_and_no_chat_dies(host_tree, lacking):
     with host_tree.enter(without=lacking) as host:
         host.project("acme")
-        host.script({"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [done()]})
+        host.script(
+            {"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [done()]}
+        )
         assert host.say("Please build the hero") == "ok"
         assert host.swallowed == []
         answer = host.tool_results("handover_to_specialist")[-1]
@@ -49,13 +64,17 @@ def test_a_tool_file_holds_one_tool_class_of_its_own_and_no_logic(host_tree):
     for path in host_tree.plugin.glob("tools/*.py"):
         tree = ast.parse(path.read_text("utf-8"))
         assert len([node for node in tree.body if isinstance(node, ast.ClassDef)]) == 1
-        assert not [node for node in ast.walk(tree) if isinstance(node, (ast.If, ast.Try, ast.For))], path
+        assert not [
+            node for node in ast.walk(tree) if isinstance(node, (ast.If, ast.Try, ast.For))
+        ], path
 
 
 def test_empty_arguments_reach_the_tool_and_name_what_is_missing(any_host):
     host = any_host
     folder = host.project("acme")
-    host.script({"agent0": ['{"tool_name": "handover_to_specialist", "tool_args": {}}', respond("ok")]})
+    host.script(
+        {"agent0": ['{"tool_name": "handover_to_specialist", "tool_args": {}}', respond("ok")]}
+    )
     assert host.say("Go") == "ok"
     answer = host.tool_results("handover_to_specialist")[-1]
     assert answer["error"]
@@ -116,7 +135,9 @@ def test_paths_of_the_container_are_understood(host):
     }
     answer = host.tool("handover_to_specialist", **args)
     assert not answer.error, answer.message
-    assert all(item["size"] == 3 for item in of_kind(folder, "prepared")[0]["data"]["packet"]["artifacts"])
+    assert all(
+        item["size"] == 3 for item in of_kind(folder, "prepared")[0]["data"]["packet"]["artifacts"]
+    )
 
 
 def test_three_refusals_in_a_row_stop_the_chat_until_the_person_writes(any_host):
@@ -138,7 +159,16 @@ def test_three_refusals_in_a_row_stop_the_chat_until_the_person_writes(any_host)
 def test_refusals_are_counted_through_a_restart(any_tree):
     with any_tree.enter() as host:
         host.project("acme")
-        host.script({"agent0": [hand_over("", goal="a"), hand_over("", goal="b"), hand_over("", goal="c"), respond("stuck")]})
+        host.script(
+            {
+                "agent0": [
+                    hand_over("", goal="a"),
+                    hand_over("", goal="b"),
+                    hand_over("", goal="c"),
+                    respond("stuck"),
+                ]
+            }
+        )
         host.say("Go")
     with any_tree.enter() as host:
         host.load_chats()
@@ -152,10 +182,16 @@ def test_a_secret_in_the_arguments_is_a_placeholder_everywhere(any_host):
     host.script(
         {
             "agent0": [
-                hand_over(start=True, summary="The key is §§secret(API_KEY).", state={"key": "§§secret(API_KEY)"}),
+                hand_over(
+                    start=True,
+                    summary="The key is §§secret(API_KEY).",
+                    state={"key": "§§secret(API_KEY)"},
+                ),
                 respond("ok"),
             ],
-            "frontend_designer": [done(what_happened="Used §§secret(API_KEY).", reason="§§secret(API_KEY)")],
+            "frontend_designer": [
+                done(what_happened="Used §§secret(API_KEY).", reason="§§secret(API_KEY)")
+            ],
         }
     )
     assert host.say("Please build the hero with hunter2-very-secret") == "ok"
@@ -189,14 +225,14 @@ def test_a_mask_that_fails_stops_the_write(host, monkeypatch):
 
     monkeypatch.setattr(type(secrets.get_default_secrets_manager()), "mask_values", broken)
     monkeypatch.setattr(type(secrets.get_secrets_manager(host.context)), "mask_values", broken)
-    from usr.plugins.software_orchestrator.helpers import host_events, host_tools
+    from usr.plugins.software_orchestrator.helpers.host import events, tools
 
-    answer = host.run(host_tools.handover(host.agent0, None, {**ARGS, "summary": "something"}))
+    answer = host.run(tools.handover(host.agent0, None, {**ARGS, "summary": "something"}))
     assert answer.error
     assert "cannot be masked" in answer.message
     assert files_written(host) == []
     assert "vault" not in answer.message
-    host_events.person_wrote(host.context, type("Said", (), {"message": "hello"})())
+    events.person_wrote(host.context, type("Said", (), {"message": "hello"})())
     kept = host.context.data["software_orchestrator"]["person"]
     assert kept == {"count": 1, "last": [""]}
     assert not (folder / ".a0proj/handover").exists()
@@ -228,7 +264,15 @@ def test_braces_in_every_field_arrive_readable_and_expand_nothing(any_host):
     args = {name: f"{name} {BRACES}" for name in fields}
     args |= {
         name: [f"{name} {BRACES}"]
-        for name in ("acceptance_criteria", "sections_done", "notes", "decisions", "rejected_paths", "open_questions", "flags")
+        for name in (
+            "acceptance_criteria",
+            "sections_done",
+            "notes",
+            "decisions",
+            "rejected_paths",
+            "open_questions",
+            "flags",
+        )
     }
     args |= {
         "state": {"field": BRACES, "vat": {"status": "declined", "verbatim": BRACES}},
@@ -255,10 +299,15 @@ def test_braces_in_every_field_arrive_readable_and_expand_nothing(any_host):
         assert f"{name} {{ {{ include './plugin.yaml' }}}} {{ {{attachments}}" in text, name
     assert text.count("include './plugin.yaml'") >= len(args) - 2
     delivered = of_kind(folder, "delivered")[0]["data"]
-    assert "{{ include" in json.dumps(of_kind(folder, "prepared")[0]["data"]["packet"]), "the record keeps the words as they came"
+    assert "{{ include" in json.dumps(of_kind(folder, "prepared")[0]["data"]["packet"]), (
+        "the record keeps the words as they came"
+    )
     sent = next(
         str(item["user_message"])
-        for item in map(dict, filter(lambda c: isinstance(c, dict), host.contents(_agent(host, "frontend_designer"))))
+        for item in map(
+            dict,
+            filter(lambda c: isinstance(c, dict), host.contents(_agent(host, "frontend_designer"))),
+        )
         if "user_message" in item
     )
     assert hashlib.sha256(sent.encode()).hexdigest() == delivered["text_sha256"]
@@ -298,7 +347,10 @@ def test_what_is_said_beside_a_reference_is_not_lost_and_two_references_are_refu
         for item in host.contents(_agent(host, "frontend_designer"))
         if isinstance(item, dict) and "user_message" in item
     )
-    assert hashlib.sha256(sent.encode()).hexdigest() == of_kind(folder, "delivered")[0]["data"]["text_sha256"]
+    assert (
+        hashlib.sha256(sent.encode()).hexdigest()
+        == of_kind(folder, "delivered")[0]["data"]["text_sha256"]
+    )
     twice = "§§handover(ho-0123456789abcdef) §§handover(ho-0123456789abcdef)"
     host.script({"agent0": [call("call_subordinate", message=twice), respond("well")]})
     assert host.say("Again") == "well"
@@ -306,7 +358,7 @@ def test_what_is_said_beside_a_reference_is_not_lost_and_two_references_are_refu
 
 
 def test_the_prompt_of_the_tool_with_its_roster_is_short(host):
-    from usr.plugins.software_orchestrator.helpers import tokens
+    from usr.plugins.software_orchestrator.helpers.text import tokens
 
     prompt = host.agent0.read_prompt("agent.system.tool.handover_to_specialist.md")
     assert tokens.counter().name == "cl100k_base"
@@ -318,13 +370,14 @@ def test_the_prompt_of_the_tool_with_its_roster_is_short(host):
 def test_specialist_prompts_are_short_and_shown_only_to_who_holds_a_handover(any_host):
     host = any_host
     host.project("acme")
-    from usr.plugins.software_orchestrator.helpers import host_events, tokens
+    from usr.plugins.software_orchestrator.helpers.host import events
+    from usr.plugins.software_orchestrator.helpers.text import tokens
 
     shown = {}
 
     def look(agent):
         shown["specialist"] = str(host.model_calls[-1]["messages"][0].content)
-        shown["text"] = host_events.specialist_prompt(agent)
+        shown["text"] = events.specialist_prompt(agent)
         return done()
 
     host.script({"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [look]})
@@ -343,7 +396,8 @@ def test_no_module_of_the_plugin_is_imported_under_a_wrong_name(any_host):
     assert not [
         name
         for name in sys.modules
-        if name.endswith("host_tools") and name != "usr.plugins.software_orchestrator.helpers.host_tools"
+        if name.endswith("host_tools")
+        and name != "usr.plugins.software_orchestrator.helpers.host.tools"
     ]
 
 
@@ -352,7 +406,10 @@ def test_a_message_that_only_speaks_of_references_is_an_ordinary_message(host):
     said = "Explain what §§handover means, in a sentence."
     host.script(
         {
-            "agent0": [call("call_subordinate", profile="developer", message=said, reset="true"), respond("ok")],
+            "agent0": [
+                call("call_subordinate", profile="developer", message=said, reset="true"),
+                respond("ok"),
+            ],
             "developer": [respond("It points.")],
         }
     )

@@ -18,13 +18,18 @@ from host_double.handover_kit import (
     texts_sent,
 )
 
-from usr.plugins.software_orchestrator.helpers import tokens
+from usr.plugins.software_orchestrator.helpers.text import tokens
 
 
 def play(host, *specialist, **more):
     """The orchestrator starts a designer that answers so; returns the project's folder and the tool's result."""
     folder = host.project("acme")
-    host.script({"agent0": [hand_over(start=True, **more), respond("ok")], "frontend_designer": list(specialist)})
+    host.script(
+        {
+            "agent0": [hand_over(start=True, **more), respond("ok")],
+            "frontend_designer": list(specialist),
+        }
+    )
     host.say("Please build the hero")
     return folder, result_of(host)
 
@@ -50,9 +55,15 @@ def test_a_done_with_all_parts_is_recorded_and_told_whole(any_host):
     assert event["note"] == {**NOTE, "reason": "no images yet"}
     assert event["outcome"] == "partial"
     packet = event["packet"]
-    assert [item["text"] for item in packet["decisions"]] == ["CSS grid, no framework", "AVIF with a fallback"]
+    assert [item["text"] for item in packet["decisions"]] == [
+        "CSS grid, no framework",
+        "AVIF with a fallback",
+    ]
     assert packet["decisions"][1]["owner"] == "frontend_designer"
-    assert {item["field"]: item["status"] for item in packet["state"]} == {"weight_kb": "answered", "vat_id": "declined"}
+    assert {item["field"]: item["status"] for item in packet["state"]} == {
+        "weight_kb": "answered",
+        "vat_id": "declined",
+    }
     assert packet["stopped_at"] == "images"
     assert packet["sections_done"] == ["layout"]
     assert packet["flags"][0]["text"] == "contrast is low"
@@ -66,16 +77,26 @@ def test_a_done_with_all_parts_is_recorded_and_told_whole(any_host):
 
 def test_an_incomplete_note_is_asked_for_once_then_taken_and_marked(any_host):
     short = {"verdict": "done", "what_happened": "Drafted."}
-    folder, found = play(any_host, call("handover_reply", **short), call("handover_reply", next="Show it.", **short))
+    folder, found = play(
+        any_host, call("handover_reply", **short), call("handover_reply", next="Show it.", **short)
+    )
     assert kinds(folder).count("refused") == 1
     assert states(folder) == {"frontend_designer": "done"}
-    assert of_kind(folder, "done")[0]["data"]["note"]["incomplete"] == ["observations", "user_state"]
+    assert of_kind(folder, "done")[0]["data"]["note"]["incomplete"] == [
+        "observations",
+        "user_state",
+    ]
     assert found["reply"]["incomplete"] == ["observations", "user_state"]
 
 
 def test_a_clarify_on_what_the_packet_holds_is_answered_without_bothering_anyone(any_host):
     host = any_host
-    folder, found = play(host, call("handover_reply", verdict="clarify", missing=["ticket"]), done(), state={"ticket": "WEB-12"})
+    folder, found = play(
+        host,
+        call("handover_reply", verdict="clarify", missing=["ticket"]),
+        done(),
+        state={"ticket": "WEB-12"},
+    )
     assert states(folder) == {"frontend_designer": "done"}
     assert found["reply"]["verdict"] == "done"
     assert of_kind(folder, "clarify")[0]["data"] == {"missing": [], "already_held": ["ticket"]}
@@ -86,13 +107,20 @@ def test_a_clarify_on_what_the_packet_holds_is_answered_without_bothering_anyone
 
 def test_a_decline_is_an_answer_to_a_clarify(any_host):
     host = any_host
-    play(host, call("handover_reply", verdict="clarify", missing="vat_id"), done(), state={"vat_id": {"status": "declined"}})
+    play(
+        host,
+        call("handover_reply", verdict="clarify", missing="vat_id"),
+        done(),
+        state={"vat_id": {"status": "declined"}},
+    )
     assert "declined" in host.tool_results("handover_reply", host.subordinate())[0]["tool_result"]
 
 
 def test_a_clarify_on_known_and_unknown_names_asks_only_the_unknown(any_host):
     folder, found = play(
-        any_host, call("handover_reply", verdict="clarify", missing=["ticket", "Which browsers?"]), state={"ticket": "WEB-12"}
+        any_host,
+        call("handover_reply", verdict="clarify", missing=["ticket", "Which browsers?"]),
+        state={"ticket": "WEB-12"},
     )
     assert states(folder) == {"frontend_designer": "clarify"}
     assert of_kind(folder, "clarify")[0]["data"]["missing"] == ["Which browsers?"]
@@ -109,7 +137,11 @@ def test_answers_reach_the_specialist_that_still_knows_its_question(any_host):
     asked = []
 
     def answer():
-        return hand_over(start=True, answers=result_of(host)["package"]["handover_id"], state={"browsers": "last two"})
+        return hand_over(
+            start=True,
+            answers=result_of(host)["package"]["handover_id"],
+            state={"browsers": "last two"},
+        )
 
     host.script(
         {
@@ -124,7 +156,9 @@ def test_answers_reach_the_specialist_that_still_knows_its_question(any_host):
     assert host.say("Please build the hero") == "ok"
     specialist = asked[0]
     assert [one["tool_result"] for one in host.tool_results("handover_reply", specialist)][-1] != ""
-    clarified = [text for text in map(str, host.contents(specialist)) if '"missing": ["browsers"]' in text]
+    clarified = [
+        text for text in map(str, host.contents(specialist)) if '"missing": ["browsers"]' in text
+    ]
     assert clarified, "the specialist that asked is the one that goes on"
     assert [event["kind"] for event in ledger(folder) if event["kind"] not in ("briefed",)] == [
         "prepared", "delivered", "clarify", "prepared", "delivered", "accepted", "done",
@@ -150,12 +184,17 @@ def test_a_copied_answer_reaches_the_specialist_that_asked_though_another_ran_si
                 lambda: next_call(result_of(host)["next_step"]),
                 respond("ok"),
             ],
-            "frontend_designer": [call("handover_reply", verdict="clarify", missing=["browsers"]), done()],
+            "frontend_designer": [
+                call("handover_reply", verdict="clarify", missing=["browsers"]),
+                done(),
+            ],
             "quality_reviewer": [done(what_happened="Looked at the other topic.")],
         }
     )
     assert host.say("Please build the hero") == "ok"
-    assert host.tool_results("call_subordinate")[-1]["tool_result"].startswith("# frontend_designer handed back")
+    assert host.tool_results("call_subordinate")[-1]["tool_result"].startswith(
+        "# frontend_designer handed back"
+    )
     assert states(folder) == {"frontend_designer": "done", "quality_reviewer": "done"}
 
 
@@ -166,19 +205,35 @@ def test_a_plain_call_subordinate_answers_and_reopens_the_same_handover(any_host
         {
             "agent0": [
                 hand_over(start=True),
-                call("call_subordinate", profile="frontend_designer", message="The last two versions.", reset="false"),
+                call(
+                    "call_subordinate",
+                    profile="frontend_designer",
+                    message="The last two versions.",
+                    reset="false",
+                ),
                 respond("ok"),
             ],
-            "frontend_designer": [call("handover_reply", verdict="clarify", missing=["browsers"]), done()],
+            "frontend_designer": [
+                call("handover_reply", verdict="clarify", missing=["browsers"]),
+                done(),
+            ],
         }
     )
     assert host.say("Please build the hero") == "ok"
-    assert [kind for kind in kinds(folder) if kind != "briefed"] == ["prepared", "delivered", "clarify", "reopened", "done"]
+    assert [kind for kind in kinds(folder) if kind != "briefed"] == [
+        "prepared",
+        "delivered",
+        "clarify",
+        "reopened",
+        "done",
+    ]
     assert "Hero drafted" in host.tool_results("call_subordinate")[-1]["tool_result"]
 
 
 def test_a_reject_says_why_and_who_may_go_on(any_host):
-    folder, found = play(any_host, call("handover_reply", verdict="reject", reason="This is backend work."))
+    folder, found = play(
+        any_host, call("handover_reply", verdict="reject", reason="This is backend work.")
+    )
     assert states(folder) == {"frontend_designer": "rejected"}
     assert found["status"] == "ok"
     assert found["reply"]["verdict"] == "reject"
@@ -195,7 +250,12 @@ def test_an_escalate_stops_the_chain_calls_the_person_and_their_next_message_lif
     stopped = host.tool("handover_to_specialist", **hand_over("quality_reviewer")["tool_args"])
     assert stopped.error
     assert stopped.additional["error_code"] == "stopped"
-    host.script({"agent0": [hand_over("quality_reviewer", start=True), respond("well")], "quality_reviewer": [done()]})
+    host.script(
+        {
+            "agent0": [hand_over("quality_reviewer", start=True), respond("well")],
+            "quality_reviewer": [done()],
+        }
+    )
     assert host.say("The lawyer said yes") == "well"
     assert "resumed" in kinds(folder)
     assert states(folder)["quality_reviewer"] == "done"
@@ -213,7 +273,9 @@ def test_a_handover_prepared_before_the_stop_can_be_started_after_the_person_wro
     host.script(
         {
             "agent0": [hand_over(), escalating, respond("ok")],
-            "quality_reviewer": [call("handover_reply", verdict="escalate", reason="Needs the person.")],
+            "quality_reviewer": [
+                call("handover_reply", verdict="escalate", reason="Needs the person.")
+            ],
         }
     )
     host.say("Please build the hero")
@@ -224,14 +286,22 @@ def test_a_handover_prepared_before_the_stop_can_be_started_after_the_person_wro
 
 def test_a_long_note_is_cut_to_its_limit_and_says_where_the_rest_is(any_host):
     long = {name: f"{name} " + "many words about the work " * 150 for name in NOTE}
-    more = {"decisions": [f"Decision number {n} about a thing" for n in range(40)], "state": {f"field_{n}": n for n in range(40)}}
+    more = {
+        "decisions": [f"Decision number {n} about a thing" for n in range(40)],
+        "state": {f"field_{n}": n for n in range(40)},
+    }
     folder, found = play(any_host, call("handover_reply", verdict="done", **long, **more))
     assert states(folder) == {"frontend_designer": "done"}
     reply = found["reply"]
-    assert sum(tokens.counter().count(str(reply.get(name, ""))) for name in (*NOTE, "changes", "note")) <= 400
+    assert (
+        sum(tokens.counter().count(str(reply.get(name, ""))) for name in (*NOTE, "changes", "note"))
+        <= 400
+    )
     assert reply["omitted"]
     assert "briefing" in json.dumps(reply["omitted"])
-    assert of_kind(folder, "done")[0]["data"]["note"]["what_happened"].startswith("what_happened many words")
+    assert of_kind(folder, "done")[0]["data"]["note"]["what_happened"].startswith(
+        "what_happened many words"
+    )
     assert len(of_kind(folder, "done")[0]["data"]["packet"]["decisions"]) == 41
 
 
@@ -267,7 +337,11 @@ def test_going_back_to_a_specialist_gives_it_its_earlier_note_and_the_news(any_h
     host.project("acme")
     host.script(
         {
-            "agent0": [hand_over(start=True), hand_over(start=True, decisions=["Use blue"], goal="Make it blue"), respond("ok")],
+            "agent0": [
+                hand_over(start=True),
+                hand_over(start=True, decisions=["Use blue"], goal="Make it blue"),
+                respond("ok"),
+            ],
             "frontend_designer": [done(), done(what_happened="Blue now.")],
         }
     )

@@ -3,15 +3,29 @@
 import shutil
 
 import pytest
-from host_double.handover_kit import NOTE, call, done, extras, hand_over, kinds, next_call, of_kind, respond, result_of, states
+from host_double.handover_kit import (
+    NOTE,
+    call,
+    done,
+    extras,
+    hand_over,
+    kinds,
+    next_call,
+    of_kind,
+    respond,
+    result_of,
+    states,
+)
 
 
 def persona_is_gone(host):
-    return [agent.agent_name for agent in agents(host)] == [f"A{agent.number}" for agent in agents(host)]
+    return [agent.agent_name for agent in agents(host)] == [
+        f"A{agent.number}" for agent in agents(host)
+    ]
 
 
 def agents(host):
-    from usr.plugins.software_orchestrator.helpers import host as edge
+    from usr.plugins.software_orchestrator.helpers.host import host as edge
 
     return list(edge.agents_of(host.context))
 
@@ -61,7 +75,9 @@ def test_a_profile_whose_folder_is_gone_fails_before_anything_runs(any_host):
     folder = host.project("acme")
     shutil.rmtree(host.root / "usr/plugins/software_orchestrator/agents/frontend_designer")
     host.forget_caches()
-    host.script({"agent0": [hand_over(start=True), lambda: next_call(_prepare(host)), respond("ok")]})
+    host.script(
+        {"agent0": [hand_over(start=True), lambda: next_call(_prepare(host)), respond("ok")]}
+    )
     assert host.say("Please build the hero") == "ok"
     assert result_of(host)["status"] == "failed"
     assert "no profile frontend_designer" in result_of(host)["reply"]["reason"]
@@ -100,11 +116,12 @@ def test_a_profile_that_is_gone_leaves_a_prepared_handover_to_be_started_later(a
 
 def _prepare(host):
     host_tool = hand_over(decisions=["again"])["tool_args"]
-    from usr.plugins.software_orchestrator.helpers import handover_protocol, handover_result, host_desk
+    from usr.plugins.software_orchestrator.helpers.flow import prepare, result
+    from usr.plugins.software_orchestrator.helpers.host import desk
 
-    at = host_desk.desk(host.agent0)
-    prepared = handover_protocol.prepare({**host_tool, "project_root": at.caller.project_root}, *at.rest)
-    return handover_result.next_step(prepared)
+    at = desk.desk(host.agent0)
+    prepared = prepare.prepare({**host_tool, "project_root": at.caller.project_root}, *at.rest)
+    return result.next_step(prepared)
 
 
 def test_a_stop_interrupts_and_the_next_message_lets_the_work_come_to_its_end(any_host):
@@ -120,7 +137,9 @@ def test_a_stop_interrupts_and_the_next_message_lets_the_work_come_to_its_end(an
     host.settle()
     assert task is not None
     assert states(folder) == {"frontend_designer": "interrupted"}
-    host.script({"agent0": [lambda: next_call(extras(host)), respond("ok")], "frontend_designer": [done()]})
+    host.script(
+        {"agent0": [lambda: next_call(extras(host)), respond("ok")], "frontend_designer": [done()]}
+    )
     assert host.say("Go on please") == "ok"
     assert states(folder) == {"frontend_designer": "done"}
     assert persona_is_gone(host)
@@ -153,7 +172,12 @@ def test_a_nudge_goes_on_with_whoever_it_reaches(any_host, who):
             agent.context.streaming_agent = None
         host.nudge()
 
-    host.script({"agent0": [hand_over(start=True)], "frontend_designer": [call("handover_reply", verdict="accept"), nudge]})
+    host.script(
+        {
+            "agent0": [hand_over(start=True)],
+            "frontend_designer": [call("handover_reply", verdict="accept"), nudge],
+        }
+    )
     goes_on_by_itself = who == "specialist" and not (host.root / "tools/parallel.py").exists()
     first = [] if goes_on_by_itself else [lambda: next_call(extras(host))]
     host.script({"frontend_designer": [done()], "agent0": [*first, respond("ok")]})
@@ -173,14 +197,25 @@ def test_a_chat_that_is_reset_or_removed_leaves_nothing_open(any_host, way):
     def end(agent):
         from agent import AgentContext
 
-        {"reset": host.reset, "remove": host.remove, "remove alone": lambda: AgentContext.remove(host.context.id)}[way]()
+        {
+            "reset": host.reset,
+            "remove": host.remove,
+            "remove alone": lambda: AgentContext.remove(host.context.id),
+        }[way]()
 
-    host.script({"agent0": [hand_over(start=True)], "frontend_designer": [call("handover_reply", verdict="accept"), end]})
+    host.script(
+        {
+            "agent0": [hand_over(start=True)],
+            "frontend_designer": [call("handover_reply", verdict="accept"), end],
+        }
+    )
     host.say("Please build the hero", wait=False)
     host.settle()
     assert states(folder) == {"frontend_designer": "cancelled"}
     if way == "reset":
-        host.script({"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [done()]})
+        host.script(
+            {"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [done()]}
+        )
         assert host.say("Once more") == "ok"
         assert states(folder) == {"frontend_designer": "done"}
 
@@ -205,7 +240,13 @@ def test_a_message_in_the_middle_reaches_the_linear_specialist_and_the_work_stay
     )
     assert host.say("Please build the hero") == "ok"
     assert any("Make it blue" in text for text in read)
-    assert [kind for kind in kinds(folder) if kind != "briefed"] == ["prepared", "delivered", "accepted", "interrupted", "done"]
+    assert [kind for kind in kinds(folder) if kind != "briefed"] == [
+        "prepared",
+        "delivered",
+        "accepted",
+        "interrupted",
+        "done",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -220,9 +261,17 @@ def test_a_message_in_the_middle_reaches_the_linear_specialist_and_the_work_stay
         ("escalate", "hist_add_tool_result", "reply"),
     ],
 )
-def test_a_message_in_the_moment_of_the_hand_back_loses_no_note_and_the_last_verdict_counts(host, verdict, moment, then):
+def test_a_message_in_the_moment_of_the_hand_back_loses_no_note_and_the_last_verdict_counts(
+    host, verdict, moment, then
+):
     folder = host.project("acme")
-    first = {**NOTE, "verdict": verdict, "what_happened": "First note.", "missing": ["x"], "reason": "why"}
+    first = {
+        **NOTE,
+        "verdict": verdict,
+        "what_happened": "First note.",
+        "missing": ["x"],
+        "reason": "why",
+    }
     last = done(what_happened="Second note.") if then == "reply" else respond("Also made it blue.")
 
     def speak(agent, **_):
@@ -238,13 +287,19 @@ def test_a_message_in_the_moment_of_the_hand_back_loses_no_note_and_the_last_ver
             host.at("hist_add_tool_result", speak, times=1, profile="frontend_designer")
         return call("handover_reply", **first)
 
-    host.script({"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [reply_now, last]})
+    host.script(
+        {"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [reply_now, last]}
+    )
     assert host.say("Please build the hero") == "ok"
     found = result_of(host)
     assert states(folder) == {"frontend_designer": "done"}
     assert found["reply"]["verdict"] == "done"
     told = found["reply"]["what_happened"]
-    assert ("Second note." in told) if then == "reply" else ("Also made it blue." in told and "First note." in told)
+    assert (
+        ("Second note." in told)
+        if then == "reply"
+        else ("Also made it blue." in told and "First note." in told)
+    )
     assert of_kind(folder, "done")[-1]["data"]["note"]["observations"] == NOTE["observations"]
     assert any(
         "First note." in e["data"]["note"]["what_happened"]
@@ -255,7 +310,9 @@ def test_a_message_in_the_moment_of_the_hand_back_loses_no_note_and_the_last_ver
 
 
 @pytest.mark.parametrize("started_by", ["start", "call_subordinate"])
-def test_a_superior_that_is_interrupted_right_after_the_hand_back_still_reads_the_note(any_host, started_by):
+def test_a_superior_that_is_interrupted_right_after_the_hand_back_still_reads_the_note(
+    any_host, started_by
+):
     host = any_host
     host.project("acme")
     tool = "handover_to_specialist" if started_by == "start" else "call_subordinate"
@@ -268,8 +325,17 @@ def test_a_superior_that_is_interrupted_right_after_the_hand_back_still_reads_th
 
         return UserMessage(message=text, attachments=[])
 
-    host.at("_functions/agent/Agent/monologue/end", lambda agent, **_: speak(host.agent0), times=1, profile="frontend_designer")
-    steps = [hand_over(start=True)] if started_by == "start" else [hand_over(), lambda: next_call(result_of(host)["next_step"])]
+    host.at(
+        "_functions/agent/Agent/monologue/end",
+        lambda agent, **_: speak(host.agent0),
+        times=1,
+        profile="frontend_designer",
+    )
+    steps = (
+        [hand_over(start=True)]
+        if started_by == "start"
+        else [hand_over(), lambda: next_call(result_of(host)["next_step"])]
+    )
     host.script({"agent0": [*steps, respond("ok")], "frontend_designer": [done()]})
     assert host.say("Please build the hero") == "ok"
     assert "Hero drafted" in str(host.tool_results(tool)[-1]["tool_result"])
@@ -304,11 +370,18 @@ def test_settings_saved_in_the_middle_leave_the_specialist_the_specialist(any_ho
         return done()
 
     host.script(
-        {"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [save, look], "quality_reviewer": [done()]}
+        {
+            "agent0": [hand_over(start=True), respond("ok")],
+            "frontend_designer": [save, look],
+            "quality_reviewer": [done()],
+        }
     )
     assert host.say("Please build the hero") == "ok"
     assert seen == [("frontend_designer", "🖌️ Frontend Designer (A1)")]
-    assert [event["from"] for event in of_kind(folder, "prepared")] == ["a0_software_orchestrator", "frontend_designer"]
+    assert [event["from"] for event in of_kind(folder, "prepared")] == [
+        "a0_software_orchestrator",
+        "frontend_designer",
+    ]
     assert host.agent0.agent_name == "A0"
 
 
@@ -321,7 +394,12 @@ def test_settings_that_become_unreadable_in_the_middle_end_no_chat(any_host):
         config.write_text("{ not json", "utf-8")
         return call("handover_reply", verdict="accept")
 
-    host.script({"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [spoil, respond("I am done.")]})
+    host.script(
+        {
+            "agent0": [hand_over(start=True), respond("ok")],
+            "frontend_designer": [spoil, respond("I am done.")],
+        }
+    )
     assert host.say("Please build the hero") == "ok"
     assert "I am done." in str(host.tool_results("handover_to_specialist")[-1])
     assert persona_is_gone(host)
@@ -338,10 +416,17 @@ def test_a_specialist_taken_out_of_the_roster_may_finish(host):
 
     def drop(agent):
         config = host.root / "usr/plugins/software_orchestrator/config.json"
-        config.write_text(json.dumps({"roster": {"quality_reviewer": {"can_handoff_to": []}}}), "utf-8")
+        config.write_text(
+            json.dumps({"roster": {"quality_reviewer": {"can_handoff_to": []}}}), "utf-8"
+        )
         return call("handover_reply", verdict="accept")
 
-    host.script({"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [drop, done(outcome="partial")]})
+    host.script(
+        {
+            "agent0": [hand_over(start=True), respond("ok")],
+            "frontend_designer": [drop, done(outcome="partial")],
+        }
+    )
     assert host.say("Please build the hero") == "ok"
     assert states(folder) == {"frontend_designer": "done"}
     assert result_of(host)["reply"]["outcome"] == "partial"
@@ -371,7 +456,10 @@ def test_a_branched_chat_drops_the_binding_and_says_so(any_tree):
         host.script(
             {
                 "agent0": [hand_over(start=True)],
-                "frontend_designer": [call("handover_reply", verdict="accept"), lambda: host.cancel()],
+                "frontend_designer": [
+                    call("handover_reply", verdict="accept"),
+                    lambda: host.cancel(),
+                ],
             }
         )
         host.say("Please build the hero", wait=False)
@@ -379,10 +467,14 @@ def test_a_branched_chat_drops_the_binding_and_says_so(any_tree):
         holder = next(agent for agent in agents(host) if agent.number == 1)
         from helpers import persist_chat
 
-        branched = host.chat(persist_chat.load_json_chats([persist_chat.export_json_chat(holder.context)])[0])
+        branched = host.chat(
+            persist_chat.load_json_chats([persist_chat.export_json_chat(holder.context)])[0]
+        )
         branched.output_data = {}
         speaker = next(
-            agent for agent in (branched.agent0, branched.agent0.data.get("_subordinate")) if agent and agent.number == 1
+            agent
+            for agent in (branched.agent0, branched.agent0.data.get("_subordinate"))
+            if agent and agent.number == 1
         )
         before = kinds(folder)
         branched.streaming_agent = speaker
@@ -395,7 +487,14 @@ def test_a_branched_chat_drops_the_binding_and_says_so(any_tree):
 
 @pytest.mark.parametrize(
     "reference",
-    ["§§handover(ho-0123456789abcdef)", "§§handover(ho-123)", "§§handover()", "§§handover(the designer)", "closed", "other chat"],
+    [
+        "§§handover(ho-0123456789abcdef)",
+        "§§handover(ho-123)",
+        "§§handover()",
+        "§§handover(the designer)",
+        "closed",
+        "other chat",
+    ],
 )
 def test_a_reference_to_nothing_is_a_clear_error_and_nothing_runs(any_host, reference):
     host = any_host
@@ -404,11 +503,23 @@ def test_a_reference_to_nothing_is_a_clear_error_and_nothing_runs(any_host, refe
         chat = host.context
         other = chat if reference == "closed" else host.new_chat()
         host.project("acme", chat=other)
-        host.script({"agent0": [hand_over(start=reference == "closed"), respond("ok")], "frontend_designer": [done()]})
+        host.script(
+            {
+                "agent0": [hand_over(start=reference == "closed"), respond("ok")],
+                "frontend_designer": [done()],
+            }
+        )
         host.say("Please build the hero", chat=other)
         reference = f"§§handover({of_kind(folder, 'prepared')[0]['handover']})"
     before = kinds(folder)
-    host.script({"agent0": [call("call_subordinate", profile="developer", message=reference, reset="true"), respond("well")]})
+    host.script(
+        {
+            "agent0": [
+                call("call_subordinate", profile="developer", message=reference, reset="true"),
+                respond("well"),
+            ]
+        }
+    )
     assert host.say("Go on") == "well"
     assert "ERROR" in host.warnings()[-1]
     assert kinds(folder) == before
@@ -435,25 +546,33 @@ def test_two_chats_at_once_have_their_own_depth_and_hops(any_host):
 
 
 @pytest.mark.parametrize("reply", ["handover_reply", "response"])
-def test_a_disk_that_is_full_from_the_middle_on_ends_no_chat_and_the_superior_reads_what_was_said(any_host, monkeypatch, reply):
+def test_a_disk_that_is_full_from_the_middle_on_ends_no_chat_and_the_superior_reads_what_was_said(
+    any_host, monkeypatch, reply
+):
     host = any_host
     folder = host.project("acme")
 
     def fill(agent):
-        from usr.plugins.software_orchestrator.helpers import state_store
-        from usr.plugins.software_orchestrator.helpers.errors import RecordError
+        from usr.plugins.software_orchestrator.helpers.records import ledger
+        from usr.plugins.software_orchestrator.helpers.values.errors import RecordError
 
         def full(*_, **__):
             raise RecordError("failed to append briefing file: no space left on device")
 
-        monkeypatch.setattr(state_store.Ledger, "append", full)
+        monkeypatch.setattr(ledger.Ledger, "append", full)
         return done() if reply == "handover_reply" else None
 
     last = respond("Hero drafted, but the disk is full.")
-    host.script({"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [fill, last]})
+    host.script(
+        {"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [fill, last]}
+    )
     assert host.say("Please build the hero") == "ok"
-    assert "Hero drafted, but the disk is full." in str(host.tool_results("handover_to_specialist")[-1])
-    assert "no space left" in str([row["content"] for row in host.rows(type="warning")]) + str(host.contents())
+    assert "Hero drafted, but the disk is full." in str(
+        host.tool_results("handover_to_specialist")[-1]
+    )
+    assert "no space left" in str([row["content"] for row in host.rows(type="warning")]) + str(
+        host.contents()
+    )
     assert persona_is_gone(host)
     assert states(folder) == {"frontend_designer": "delivered"}
     monkeypatch.undo()

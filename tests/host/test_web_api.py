@@ -12,7 +12,13 @@ from usr.plugins.software_orchestrator.tests.browser import records
 NO_BRIEFINGS = [
     "../../../secret.md", "/etc/passwd", "chains/x.md", "..", "", None, {"a": 1}, "a.md\0", "..\\secret.md", "none-2026-01-01.md",
 ]  # fmt: skip
-NO_SCOPES = [{"project": "nobody"}, {"project": "../x"}, {"profile": "../../x"}, {"profile": ".."}, {"profile": ["a"]}]
+NO_SCOPES = [
+    {"project": "nobody"},
+    {"project": "../x"},
+    {"profile": "../../x"},
+    {"profile": ".."},
+    {"profile": ["a"]},
+]
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +41,9 @@ def host(tree):
         yield entered
 
 
-def asked(host: Any, action: str, handler: str = "audit", **body: Any) -> tuple[int, dict[str, Any]]:
+def asked(
+    host: Any, action: str, handler: str = "audit", **body: Any
+) -> tuple[int, dict[str, Any]]:
     answer = host.api(handler, {"action": action, **body})
     return getattr(answer, "status_code", getattr(answer, "status", 200)), answer.get_json()
 
@@ -54,11 +62,18 @@ def test_the_handlers_demand_sign_in_and_token(host, tree):
 
     for file in sorted((tree.plugin / "api").glob("*.py")):
         (handler,) = modules.load_classes_from_file(str(file), api.ApiHandler)
-        assert (handler.requires_auth(), handler.requires_csrf(), handler.get_methods()) == (True, True, ["POST"])
+        assert (handler.requires_auth(), handler.requires_csrf(), handler.get_methods()) == (
+            True,
+            True,
+            ["POST"],
+        )
 
 
 def test_projects_chains_chain_packet_briefing_metrics_and_verify_are_answered(host):
-    assert [project["name"] for project in asked(host, "projects")[1]["projects"]] == ["empty", "shop"]
+    assert [project["name"] for project in asked(host, "projects")[1]["projects"]] == [
+        "empty",
+        "shop",
+    ]
     chain = chain_of(host, records.TOPIC)
     about = {"project": chain["project"], "chain": chain["chain"]}
     told = asked(host, "chain", **about)[1]
@@ -70,10 +85,16 @@ def test_projects_chains_chain_packet_briefing_metrics_and_verify_are_answered(h
     assert asked(host, "metrics", project="shop")[1]["handovers"] == 9
     found = asked(host, "verify", **about)[1]
     assert found["faults"] == 0
-    assert (found["files"], found["events"], found["entries"]) == (5, len(chain_events(host, about)), 8)
+    assert (found["files"], found["events"], found["entries"]) == (
+        5,
+        len(chain_events(host, about)),
+        8,
+    )
 
 
-@pytest.mark.parametrize("project", ["nobody", "../shop", "shop/../../projects", "", None, 7, ["shop"], "shop\0"])
+@pytest.mark.parametrize(
+    "project", ["nobody", "../shop", "shop/../../projects", "", None, 7, ["shop"], "shop\0"]
+)
 def test_a_project_that_the_host_does_not_list_is_refused(host, project):
     name = next(Path(host.project("shop")).joinpath(".a0proj/handover").glob("*.md")).name
     status, answer = asked(host, "briefing", project=project, name=name)
@@ -91,10 +112,15 @@ def test_a_name_that_is_no_briefing_of_the_project_is_refused(host, name):
 @pytest.mark.parametrize("chain", ["../../../secret", "nobody", "", None, 1, "a/b", "x" * 400])
 def test_a_chain_that_is_none_is_refused(host, chain):
     for action in ("chain", "packet"):
-        assert asked(host, action, project="shop", chain=chain, handover="ho-0123456789abcdef")[0] == 400
+        assert (
+            asked(host, action, project="shop", chain=chain, handover="ho-0123456789abcdef")[0]
+            == 400
+        )
 
 
-@pytest.mark.parametrize("handover", ["ho-0123456789abcdef", "ho-../../x", "", None, ["ho-0123456789abcdef"]])
+@pytest.mark.parametrize(
+    "handover", ["ho-0123456789abcdef", "ho-../../x", "", None, ["ho-0123456789abcdef"]]
+)
 def test_a_handover_that_is_none_is_refused(host, handover):
     chain = chain_of(host, records.TOPIC)
     assert asked(host, "packet", project="shop", chain=chain["chain"], handover=handover)[0] == 400
@@ -119,10 +145,18 @@ def test_a_briefing_that_is_a_link_is_not_read(host):
 def test_a_project_whose_record_is_a_link_is_named_and_hides_no_other(host):
     evil = Path(host.project("evil")) / ".a0proj/handover"
     evil.symlink_to(Path(host.project("shop")) / ".a0proj/handover")
-    listed, verified, measured = (asked(host, action)[1] for action in ("chains", "verify", "metrics"))
+    listed, verified, measured = (
+        asked(host, action)[1] for action in ("chains", "verify", "metrics")
+    )
     evil.unlink()
-    assert [item["project"] for item in listed["unreadable"]] == measured["unreadable_projects"] == ["evil"]
-    assert [(item["kind"], item["where"]) for item in verified["findings"]] == [("unreadable", "evil")]
+    assert (
+        [item["project"] for item in listed["unreadable"]]
+        == measured["unreadable_projects"]
+        == ["evil"]
+    )
+    assert [(item["kind"], item["where"]) for item in verified["findings"]] == [
+        ("unreadable", "evil")
+    ]
     assert (len(listed["chains"]), measured["chains"]) == (5, 5)
 
 
@@ -135,8 +169,14 @@ def test_asking_writes_nothing(host):
 
 
 def test_the_settings_tell_what_holds_and_where_it_comes_from(host, tree):
-    tree.write("usr/plugins/software_orchestrator/config.json", '{"max_context_tokens": 2000, "git_ignore": "all"}')
-    tree.write("usr/projects/shop/.a0proj/plugins/software_orchestrator/config.json", '{"git_ignore": "none"}')
+    tree.write(
+        "usr/plugins/software_orchestrator/config.json",
+        '{"max_context_tokens": 2000, "git_ignore": "all"}',
+    )
+    tree.write(
+        "usr/projects/shop/.a0proj/plugins/software_orchestrator/config.json",
+        '{"git_ignore": "none"}',
+    )
     view = asked(host, "view", "settings", project="shop", profile="hacker")[1]
     assert view["effective"]["git_ignore"] == {"value": "none", "source": "project shop"}
     assert view["effective"]["max_context_tokens"] == {"value": 2000, "source": "installation"}
@@ -148,7 +188,9 @@ def test_settings_that_cannot_be_saved_are_refused_with_the_reason(host):
     status, answer = asked(host, "check", "settings", values={"max_handover_depth": 99})
     assert (status, answer["ok"]) == (400, False)
     assert "max_handover_depth" in answer["error"]
-    assert asked(host, "check", "settings", values={"max_handover_depth": "4"})[1]["values"] == {"max_handover_depth": 4}
+    assert asked(host, "check", "settings", values={"max_handover_depth": "4"})[1]["values"] == {
+        "max_handover_depth": 4
+    }
     assert asked(host, "check", "settings", values="x")[0] == 400
 
 

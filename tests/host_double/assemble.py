@@ -70,16 +70,37 @@ PLUGIN = "software_orchestrator"
 SHAPES = ("linear", "children")
 
 HOST_NAMES = frozenset(
-    {"agent", "initialize", "models", "helpers", "tools", "extensions", "plugins", "usr", "api", "prompts"}
+    {
+        "agent",
+        "initialize",
+        "models",
+        "helpers",
+        "tools",
+        "extensions",
+        "plugins",
+        "usr",
+        "api",
+        "prompts",
+    }
     | {"double_answers", "double_driver", "double_script"}
 )
 NOT_INSTALLED = shutil.ignore_patterns(
-    ".*", "tests", "docs", "benchmarks", "node_modules", "__pycache__", "*.egg-info", "dist", "build"
+    ".*",
+    "tests",
+    "docs",
+    "benchmarks",
+    "node_modules",
+    "__pycache__",
+    "*.egg-info",
+    "dist",
+    "build",
 )
 _masters: dict[tuple[Any, ...], Path] = {}
 
 
-def assemble(target: Path, shape: str = "linear", plugin_root: Path | None = REPOSITORY) -> "HostTree":
+def assemble(
+    target: Path, shape: str = "linear", plugin_root: Path | None = REPOSITORY
+) -> "HostTree":
     """Make a host in `target`, which must not exist, with the plugin's files installed (None: without the plugin)."""
     if shape not in SHAPES:
         raise ValueError(f"shape is one of {', '.join(SHAPES)}, not {shape!r}")
@@ -112,7 +133,9 @@ def _master(shape: str, plugin_root: Path | None) -> Path:
         root = top / "a0"
         for source in sources[:2]:
             if source.exists():  # the linear shape has no overlay
-                shutil.copytree(source, root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+                shutil.copytree(
+                    source, root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
+                )
         if plugin_root:
             shutil.copytree(plugin_root, root / "usr/plugins" / PLUGIN, ignore=NOT_INSTALLED)
         compileall.compile_dir(root, quiet=2)
@@ -155,8 +178,14 @@ class HostTree:
 
     def add_profile(self, name: str, title: str = "", specifics: str = "") -> None:
         """An agent profile of the user."""
-        self.write(f"usr/agents/{name}/agent.yaml", f"title: {title or name}\ndescription: ''\ncontext: ''\n")
-        self.write(f"usr/agents/{name}/prompts/agent.system.main.specifics.md", specifics or f"You are {name}.")
+        self.write(
+            f"usr/agents/{name}/agent.yaml",
+            f"title: {title or name}\ndescription: ''\ncontext: ''\n",
+        )
+        self.write(
+            f"usr/agents/{name}/prompts/agent.system.main.specifics.md",
+            specifics or f"You are {name}.",
+        )
 
     def add_plugin(self, name: str, files: dict[str, str]) -> Path:
         """Another plugin, with a minimal plugin.yaml when `files` has none."""
@@ -183,10 +212,18 @@ class HostTree:
                 host.close()
 
     def run(
-        self, code: str, timeout_s: float = 60, env: dict[str, str] | None = None, check: bool = True
+        self,
+        code: str,
+        timeout_s: float = 60,
+        env: dict[str, str] | None = None,
+        check: bool = True,
     ) -> subprocess.CompletedProcess[str]:
         """Run code in a process of its own, started in the host's folder, with `host`, `call` and `respond` there."""
-        given = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "COV_"))}
+        given = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("PYTHON", "COV_"))
+        }
         start = f"from double_answers import call, respond\nfrom double_driver import Host\nhost = Host({str(self.root)!r})"
         source = f"{start}\n{code}\nhost.close()\n"
         done = subprocess.run(
@@ -235,7 +272,11 @@ def _only_this_host(root: Path, without: frozenset[str]) -> Iterator[None]:
     """Put this tree's modules in place of everything of the same top-level names, and put those back afterwards."""
 
     def ours() -> dict[str, Any]:
-        return {name: module for name, module in sys.modules.items() if name.partition(".")[0] in HOST_NAMES | without}
+        return {
+            name: module
+            for name, module in sys.modules.items()
+            if name.partition(".")[0] in HOST_NAMES | without
+        }
 
     kept, finder = ours(), _HostFinder(root, without)
     for name in kept:

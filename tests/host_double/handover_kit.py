@@ -29,8 +29,14 @@ NOTE = {
 
 
 def hand_over(receiver="frontend_designer", **more):
-    args = {"specialist_profile": receiver, "topic": "landing page hero", "goal": "First draft of the hero"}
-    return call("handover_to_specialist", **{**args, "decisions": ["CSS grid, no framework"], **more})
+    args = {
+        "specialist_profile": receiver,
+        "topic": "landing page hero",
+        "goal": "First draft of the hero",
+    }
+    return call(
+        "handover_to_specialist", **{**args, "decisions": ["CSS grid, no framework"], **more}
+    )
 
 
 def done(**more):
@@ -49,7 +55,11 @@ def next_call(text):
 
 def extras(host):
     """What stands in the extras, at the end of the prompt that is answered now."""
-    return str(host.model_calls[-1]["messages"][-1].content).rpartition("Double extras:")[2].replace('\\"', '"')
+    return (
+        str(host.model_calls[-1]["messages"][-1].content)
+        .rpartition("Double extras:")[2]
+        .replace('\\"', '"')
+    )
 
 
 def ledger(folder):
@@ -74,7 +84,10 @@ def states(folder):
     found = {}
     for event in ledger(folder):
         if event["handover"] and event["kind"] not in ("briefed", "refused", "history_read"):
-            found[event["handover"]] = (event["to"], "accepted" if event["kind"] == "reopened" else event["kind"])
+            found[event["handover"]] = (
+                event["to"],
+                "accepted" if event["kind"] == "reopened" else event["kind"],
+            )
     return dict(found.values())
 
 

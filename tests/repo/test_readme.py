@@ -13,13 +13,23 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DEFAULTS = yaml.safe_load((ROOT / "default_config.yaml").read_text(encoding="utf-8"))
-COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) for line in block.splitlines()]
+COMMANDS = [
+    line
+    for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    for line in block.splitlines()
+]
 CALLS = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", README, re.DOTALL)]
 
 
 def run(*arguments, folder, **options):
     return subprocess.run(
-        [sys.executable, "execute.py", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False, **options
+        [sys.executable, "execute.py", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        **options,
     )
 
 
@@ -27,14 +37,20 @@ def test_every_command_runs_as_it_stands_and_in_order(tmp_path):
     commands = [line for line in COMMANDS if not line.startswith("make ")]
     assert len(commands) >= 7
     for line in commands:
-        words = line.replace(".venv/bin/python", shlex.quote(sys.executable)).replace("build/readme", str(tmp_path / "project"))
-        done = subprocess.run(["sh", "-c", words], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+        words = line.replace(".venv/bin/python", shlex.quote(sys.executable)).replace(
+            "build/readme", str(tmp_path / "project")
+        )
+        done = subprocess.run(
+            ["sh", "-c", words], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+        )
         assert done.returncode == 0, (line, done.stdout, done.stderr)
         assert "Traceback" not in done.stderr
 
 
 def test_the_other_commands_are_targets_of_the_makefile():
-    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    targets = set(
+        re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    )
     others = [line for line in COMMANDS if line.startswith("make ")]
     assert others == ["make demo", "make test"]
     assert {line.split()[1] for line in others} <= targets
@@ -49,7 +65,11 @@ def test_the_documented_handover_gives_the_documented_answer(tmp_path):
     found = json.loads(done.stdout)
 
     def shape(value):
-        return {key: shape(item) for key, item in value.items()} if isinstance(value, dict) else type(value)
+        return (
+            {key: shape(item) for key, item in value.items()}
+            if isinstance(value, dict)
+            else type(value)
+        )
 
     assert shape(found) == shape(answer)
     assert list(found) == list(answer) and list(found["package"]) == list(answer["package"])
@@ -57,10 +77,12 @@ def test_the_documented_handover_gives_the_documented_answer(tmp_path):
 
 
 def test_the_documented_reply_is_understood():
-    from usr.plugins.software_orchestrator.helpers import config, reply_request, resources
+    from usr.plugins.software_orchestrator.helpers.arguments import reply as arguments_reply
+    from usr.plugins.software_orchestrator.helpers.records import resources
+    from usr.plugins.software_orchestrator.helpers.values import settings as values_settings
 
-    settings = config.settings(resources.default_settings())
-    reply = reply_request.parse_reply(CALLS[2]["tool_args"], settings.roster, str)
+    settings = values_settings.settings(resources.default_settings())
+    reply = arguments_reply.parse_reply(CALLS[2]["tool_args"], settings.roster, str)
     assert reply.lacking == () and reply.hand_to == "quality_reviewer" and reply.warnings == ()
 
 
@@ -68,7 +90,11 @@ def test_the_documented_reply_is_understood():
 def test_every_setting_stands_in_the_table_with_its_default(name):
     default = DEFAULTS[name]
     shown = (
-        f"{len(default)} specialists" if name == "roster" else str(default).lower() if isinstance(default, bool) else str(default)
+        f"{len(default)} specialists"
+        if name == "roster"
+        else str(default).lower()
+        if isinstance(default, bool)
+        else str(default)
     )
     assert f"| `{name}` | {shown} |" in README
 

@@ -27,7 +27,9 @@ def test_each_line_is_a_name_with_a_floor_and_nothing_else(name):
 def test_contributing_gives_each_dependency_with_its_floor_and_a_reason(requirement):
     package, floor = requirement.split(">=")
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    assert re.search(rf"^\| {re.escape(package)} \| {re.escape(floor)} \| \S.+ \|$", page, re.MULTILINE)
+    assert re.search(
+        rf"^\| {re.escape(package)} \| {re.escape(floor)} \| \S.+ \|$", page, re.MULTILINE
+    )
 
 
 def test_contributing_lists_no_dependency_that_is_gone():
@@ -38,12 +40,18 @@ def test_contributing_lists_no_dependency_that_is_gone():
 
 def test_pyproject_and_makefile_name_no_versions_of_their_own():
     for name in ("pyproject.toml", "Makefile"):
-        assert not re.search(r"[A-Za-z]\s*[><=~]=\s*\d", (ROOT / name).read_text(encoding="utf-8")), name
+        assert not re.search(
+            r"[A-Za-z]\s*[><=~]=\s*\d", (ROOT / name).read_text(encoding="utf-8")
+        ), name
 
 
 def test_the_pytest_that_pyproject_demands_is_the_floor():
     floor = next(line.split(">=")[1] for line in REQUIREMENTS if line.startswith("pytest>="))
-    demanded = re.search(r'^minversion = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    demanded = re.search(
+        r'^minversion = "(.+)"$',
+        (ROOT / "pyproject.toml").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
     assert demanded is not None
     assert demanded.group(1) == floor
 

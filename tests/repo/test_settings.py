@@ -35,14 +35,29 @@ def literals_given_to_settings(tree: ast.AST) -> set[str]:
             given += [(name_of(target), node.value) for target in node.targets]
         elif isinstance(node, ast.arguments):
             positional = [*node.posonlyargs, *node.args]
-            given += [(a.arg, d) for a, d in zip(reversed(positional), reversed(node.defaults), strict=False)]
+            given += [
+                (a.arg, d)
+                for a, d in zip(reversed(positional), reversed(node.defaults), strict=False)
+            ]
             given += [(a.arg, d) for a, d in zip(node.kwonlyargs, node.kw_defaults, strict=True)]
         elif isinstance(node, ast.Dict):
-            given += [(key.value, value) for key, value in zip(node.keys, node.values, strict=True) if is_text(key)]
+            given += [
+                (key.value, value)
+                for key, value in zip(node.keys, node.values, strict=True)
+                if is_text(key)
+            ]
         elif isinstance(node, ast.Call) and len(node.args) == 2 and is_text(node.args[0]):
             given.append((node.args[0].value, node.args[1]))
-    named = ((name, value) for name, value in given if not (is_text(value) and value.value == name.lower()))
-    return {name for name, value in named if name.lower() in SETTINGS and value is not None and is_literal(value)}
+    named = (
+        (name, value)
+        for name, value in given
+        if not (is_text(value) and value.value == name.lower())
+    )
+    return {
+        name
+        for name, value in named
+        if name.lower() in SETTINGS and value is not None and is_literal(value)
+    }
 
 
 def name_of(target: ast.expr) -> str:
@@ -58,9 +73,13 @@ def is_literal(value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
         if name_of(value.func) not in ("Field", "field"):
             return False
-        defaults = value.args[:1] + [keyword.value for keyword in value.keywords if keyword.arg == "default"]
+        defaults = value.args[:1] + [
+            keyword.value for keyword in value.keywords if keyword.arg == "default"
+        ]
         return any(is_literal(default) for default in defaults)
-    return isinstance(value, ast.Constant) and value.value is not None and value.value is not Ellipsis
+    return (
+        isinstance(value, ast.Constant) and value.value is not None and value.value is not Ellipsis
+    )
 
 
 def core() -> list[Path]:
@@ -105,7 +124,11 @@ def test_no_module_repeats_a_default(file):
 @pytest.mark.parametrize("file", core(), ids=lambda file: file.name)
 def test_no_module_holds_a_large_limit_as_a_bare_number(file):
     large = {value for value in NUMBERS.values() if value >= 1000}
-    constants = [node.value for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Constant)]
+    constants = [
+        node.value
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Constant)
+    ]
     assert not large & {value for value in constants if type(value) is int}
 
 
@@ -125,6 +148,8 @@ def test_a_repeated_default_is_found_however_it_is_written(code):
     assert literals_given_to_settings(ast.parse(code))
 
 
-@pytest.mark.parametrize("code", ["max_context_tokens: int", "max_context_tokens: int = Field(ge=1)", "x = 3000"])
+@pytest.mark.parametrize(
+    "code", ["max_context_tokens: int", "max_context_tokens: int = Field(ge=1)", "x = 3000"]
+)
 def test_a_field_without_a_default_is_no_repetition(code):
     assert not literals_given_to_settings(ast.parse(code))

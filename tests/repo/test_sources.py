@@ -10,9 +10,17 @@ PAGE = (ROOT / "docs/sources.md").read_text(encoding="utf-8")
 
 def named(pattern):
     files = subprocess.run(
-        ["git", "ls-files", "*.py", "*.md", "*.js"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", "*.py", "*.md", "*.js"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
-    texts = ((ROOT / name).read_text(encoding="utf-8") for name in files.split() if name != "docs/sources.md")
+    texts = (
+        (ROOT / name).read_text(encoding="utf-8")
+        for name in files.split()
+        if name != "docs/sources.md"
+    )
     return {found for text in texts for found in re.findall(pattern, text)}
 
 

@@ -1,9 +1,9 @@
 from helpers.extension import Extension
 
-from usr.plugins.software_orchestrator.helpers import host_events
+from usr.plugins.software_orchestrator.helpers.host import events
 
 
 class Offers(Extension):
     async def execute(self, loop_data=None, **kwargs):
-        if self.agent and loop_data and (text := await host_events.offers(self.agent)):
-            loop_data.extras_persistent[host_events.OFFERS] = text
+        if self.agent and loop_data and (text := await events.offers(self.agent)):
+            loop_data.extras_persistent[events.OFFERS] = text

@@ -1,9 +1,9 @@
 from helpers.extension import Extension
 
-from usr.plugins.software_orchestrator.helpers import host_events
+from usr.plugins.software_orchestrator.helpers.host import events
 
 
 class BeforeTool(Extension):
     async def execute(self, tool_args: dict = {}, tool_name: str = "", **kwargs):  # noqa: B006 - the host's signature
         if self.agent:
-            await host_events.before_tool(self.agent, tool_name, tool_args)
+            await events.before_tool(self.agent, tool_name, tool_args)

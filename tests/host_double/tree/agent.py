@@ -141,9 +141,19 @@ class AgentContext:
 
     def output(self):
         stamp = Localization.get().serialize_datetime
-        own = {"id": self.id, "name": self.name, "no": self.no, "type": self.type.value, "paused": self.paused}
+        own = {
+            "id": self.id,
+            "name": self.name,
+            "no": self.no,
+            "type": self.type.value,
+            "paused": self.paused,
+        }
         own |= {"created_at": stamp(self.created_at), "last_message": stamp(self.last_message)}
-        own |= {"log_guid": self.log.guid, "log_version": len(self.log.updates), "log_length": len(self.log.logs)}
+        own |= {
+            "log_guid": self.log.guid,
+            "log_version": len(self.log.updates),
+            "log_length": len(self.log.logs),
+        }
         return own | {"running": self.is_running()} | self.output_data
 
     @staticmethod
@@ -363,23 +373,36 @@ class Agent:
     async def prepare_prompt(self, loop_data: LoopData):
         row = self.context.log
         row.set_progress("Building prompt")
-        await extension.call_extensions_async("message_loop_prompts_before", self, loop_data=loop_data)
-        loop_data.system, loop_data.history_output = await self.get_system_prompt(loop_data), self.history.output()
-        await extension.call_extensions_async("message_loop_prompts_after", self, loop_data=loop_data)
+        await extension.call_extensions_async(
+            "message_loop_prompts_before", self, loop_data=loop_data
+        )
+        loop_data.system, loop_data.history_output = (
+            await self.get_system_prompt(loop_data),
+            self.history.output(),
+        )
+        await extension.call_extensions_async(
+            "message_loop_prompts_after", self, loop_data=loop_data
+        )
 
         extras = dirty_json.stringify({**loop_data.extras_persistent, **loop_data.extras_temporary})
         loop_data.extras_temporary.clear()
-        tail = history.Message(False, content=self.read_prompt("agent.context.extras.md", extras=extras)).output()
+        tail = history.Message(
+            False, content=self.read_prompt("agent.context.extras.md", extras=extras)
+        ).output()
         prompt = [history.SystemMessage("\n\n".join(loop_data.system))]
         prompt += history.output_langchain(loop_data.history_output + tail)
         text = "\n".join(f"{message.type.capitalize()}: {message.content}" for message in prompt)
-        self.set_data(Agent.DATA_NAME_CTX_WINDOW, {"text": text, "tokens": tokens.approximate_tokens(text)})
+        self.set_data(
+            Agent.DATA_NAME_CTX_WINDOW, {"text": text, "tokens": tokens.approximate_tokens(text)}
+        )
         return prompt
 
     @extension.extensible
     async def get_system_prompt(self, loop_data: LoopData) -> list[str]:
         parts: list[str] = []
-        await extension.call_extensions_async("system_prompt", self, system_prompt=parts, loop_data=loop_data)
+        await extension.call_extensions_async(
+            "system_prompt", self, system_prompt=parts, loop_data=loop_data
+        )
         return parts
 
     @extension.extensible
@@ -402,7 +425,9 @@ class Agent:
         self.data[field] = value
 
     @extension.extensible
-    def hist_add_message(self, ai: bool, content: history.MessageContent, tokens: int = 0, id: str = ""):
+    def hist_add_message(
+        self, ai: bool, content: history.MessageContent, tokens: int = 0, id: str = ""
+    ):
         self.last_message = datetime.now(UTC)
         holder = {"content": content}
         extension.call_extensions_sync("hist_add_before", self, content_data=holder, ai=ai)
@@ -413,7 +438,10 @@ class Agent:
         self.history.new_topic()
         content = self.parse_prompt(
             "fw.intervention.md" if intervention else "fw.user_message.md",
-            **{name: getattr(message, name) for name in ("message", "attachments", "system_message")},
+            **{
+                name: getattr(message, name)
+                for name in ("message", "attachments", "system_message")
+            },
         )
         if isinstance(content, dict):
             content = {key: value for key, value in content.items() if value}
@@ -423,11 +451,15 @@ class Agent:
     @extension.extensible
     def hist_add_ai_response(self, message: str, id: str = ""):
         self.loop_data.last_response = message
-        return self.hist_add_message(True, content=self.parse_prompt("fw.ai_response.md", message=message), id=id)
+        return self.hist_add_message(
+            True, content=self.parse_prompt("fw.ai_response.md", message=message), id=id
+        )
 
     @extension.extensible
     def hist_add_warning(self, message: history.MessageContent, id: str = ""):
-        return self.hist_add_message(False, content=self.parse_prompt("fw.warning.md", message=message), id=id)
+        return self.hist_add_message(
+            False, content=self.parse_prompt("fw.warning.md", message=message), id=id
+        )
 
     @extension.extensible
     def hist_add_tool_result(self, tool_name: str, tool_result: str, **kwargs):
@@ -481,7 +513,9 @@ class Agent:
             user_message=call["message"],
             response_callback=forward if call["callback"] else None,
         )
-        await extension.call_extensions_async("util_model_call_after", self, call_data=call, response=reply)
+        await extension.call_extensions_async(
+            "util_model_call_after", self, call_data=call, response=reply
+        )
         return reply
 
     @extension.extensible
@@ -497,8 +531,12 @@ class Agent:
         call |= {"response_callback": response_callback, "reasoning_callback": reasoning_callback}
         call["explicit_caching"] = explicit_caching
         await extension.call_extensions_async("chat_model_call_before", self, call_data=call)
-        reply, thought = await call["model"].unified_call(messages=call["messages"], response_callback=call["response_callback"])
-        await extension.call_extensions_async("chat_model_call_after", self, call_data=call, response=reply, reasoning=thought)
+        reply, thought = await call["model"].unified_call(
+            messages=call["messages"], response_callback=call["response_callback"]
+        )
+        await extension.call_extensions_async(
+            "chat_model_call_after", self, call_data=call, response=reply, reasoning=thought
+        )
         return reply, thought
 
     @extension.extensible
@@ -541,7 +579,9 @@ class Agent:
             )
             return None
         name, method, args = shape.split_request(request)
-        tool = self.get_tool(name=name, method=method, args=args, message=msg, loop_data=self.loop_data)
+        tool = self.get_tool(
+            name=name, method=method, args=args, message=msg, loop_data=self.loop_data
+        )
         self.loop_data.current_tool = tool
         try:
             return await self._run_tool(tool, name, args)
@@ -552,10 +592,14 @@ class Agent:
         await self.handle_intervention()
         await tool.before_execution(**args)
         await self.handle_intervention()
-        await extension.call_extensions_async("tool_execute_before", self, tool_args=args or {}, tool_name=name)
+        await extension.call_extensions_async(
+            "tool_execute_before", self, tool_args=args or {}, tool_name=name
+        )
         response = await tool.execute(**args)
         await self.handle_intervention()
-        await extension.call_extensions_async("tool_execute_after", self, response=response, tool_name=name)
+        await extension.call_extensions_async(
+            "tool_execute_after", self, response=response, tool_name=name
+        )
         await tool.after_execution(response)
         await self.handle_intervention()
         return response.message if response.break_loop else None
@@ -580,7 +624,15 @@ class Agent:
             double_script.swallowed.append(fault)
 
     @extension.extensible
-    def get_tool(self, name: str, method: str | None, args: dict, message: str, loop_data: LoopData | None, **kwargs):
+    def get_tool(
+        self,
+        name: str,
+        method: str | None,
+        args: dict,
+        message: str,
+        loop_data: LoopData | None,
+        **kwargs,
+    ):
         from helpers.tool import Tool
         from tools.unknown import Unknown
 
@@ -589,7 +641,17 @@ class Agent:
             try:
                 found = extract_tools.load_classes_from_file(path, Tool)
                 break
-            except Exception as fault:  # the host goes on without a trace; we keep one for the tests
+            except (
+                Exception
+            ) as fault:  # the host goes on without a trace; we keep one for the tests
                 double_script.swallowed.append(fault)
         chosen = found[0] if found else Unknown
-        return chosen(agent=self, name=name, method=method, args=args, message=message, loop_data=loop_data, **kwargs)
+        return chosen(
+            agent=self,
+            name=name,
+            method=method,
+            args=args,
+            message=message,
+            loop_data=loop_data,
+            **kwargs,
+        )

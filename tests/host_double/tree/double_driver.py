@@ -59,7 +59,9 @@ class Host:
 
     # ------------------------------------------------------------------ the person
 
-    def say(self, text: str, chat: Any = None, wait: bool = True, timeout_s: float = TIMEOUT_S) -> Any:
+    def say(
+        self, text: str, chat: Any = None, wait: bool = True, timeout_s: float = TIMEOUT_S
+    ) -> Any:
         """The person writes, as through the web page. Returns the final answer, or the task without `wait`.
 
         Raises what ended the chain (`HandledException`), and what was wrong with the test's script.
@@ -70,9 +72,15 @@ class Host:
         context = chat or self.context
         data = {"message": text, "attachment_paths": []}
         if not self._on_loop():
-            self.run(extension.call_extensions_async("user_message_ui", agent=context.get_agent(), data=data))
+            self.run(
+                extension.call_extensions_async(
+                    "user_message_ui", agent=context.get_agent(), data=data
+                )
+            )
         message_queue.log_user_message(context, data["message"], data["attachment_paths"])
-        task = context.communicate(UserMessage(message=data["message"], attachments=data["attachment_paths"]))
+        task = context.communicate(
+            UserMessage(message=data["message"], attachments=data["attachment_paths"])
+        )
         return self.wait(context, timeout_s) if wait else task
 
     def interrupt(self, text: str, chat: Any = None) -> None:
@@ -88,7 +96,9 @@ class Host:
             return context.task.result_sync(timeout_s)
         except TimeoutError as late:
             context.kill_process()
-            raise TimeoutError(f"chat {context.id} was not done after {timeout_s} s; left: {self.unused()}") from late
+            raise TimeoutError(
+                f"chat {context.id} was not done after {timeout_s} s; left: {self.unused()}"
+            ) from late
         finally:
             self._raise_failures()
 
@@ -194,7 +204,9 @@ class Host:
         return self.saved(chat)
 
     def saved(self, chat: Any = None) -> dict[str, Any]:
-        return json.loads((self.root / "usr/chats" / (chat or self.context).id / "chat.json").read_text("utf-8"))
+        return json.loads(
+            (self.root / "usr/chats" / (chat or self.context).id / "chat.json").read_text("utf-8")
+        )
 
     def project(self, name: str, chat: Any = None, **header: str) -> Path:
         """Make a project when there is none, switch the chat to it, return its folder."""
@@ -228,19 +240,27 @@ class Host:
         if not hasattr(agent, "loop_data"):
             agent.loop_data = LoopData()
         agent.context.streaming_agent = agent
-        tool = agent.get_tool(name, None, args, json.dumps(call(name, **args), default=str), agent.loop_data)
+        tool = agent.get_tool(
+            name, None, args, json.dumps(call(name, **args), default=str), agent.loop_data
+        )
         agent.loop_data.current_tool = tool
         try:
             await tool.before_execution(**args)
-            await call_extensions_async("tool_execute_before", agent, tool_args=args, tool_name=name)
+            await call_extensions_async(
+                "tool_execute_before", agent, tool_args=args, tool_name=name
+            )
             response = await tool.execute(**args)
-            await call_extensions_async("tool_execute_after", agent, response=response, tool_name=name)
+            await call_extensions_async(
+                "tool_execute_after", agent, response=response, tool_name=name
+            )
             await tool.after_execution(response)
             return response
         finally:
             agent.loop_data.current_tool = None
 
-    def at(self, point: str, run: Callable[..., Any], times: int | None = None, **match: Any) -> Callable[[], None]:
+    def at(
+        self, point: str, run: Callable[..., Any], times: int | None = None, **match: Any
+    ) -> Callable[[], None]:
         """Call `run(agent, **kwargs of the point)` before the extensions at a point; "*" is every point (`point=`).
 
         `match` compares with the point's keyword arguments, or `profile=`; `times` ends it by itself. At asynchronous
@@ -292,21 +312,37 @@ class Host:
 
         def inside(record: Any) -> list[Any]:
             parts = getattr(record, "records", getattr(record, "messages", None))
-            return [record] if parts is None else [message for part in list(parts) for message in inside(part)]
+            return (
+                [record]
+                if parts is None
+                else [message for part in list(parts) for message in inside(part)]
+            )
 
         history = (agent or self.agent0).history
-        return [message for part in (*history.bulks, *history.topics, history.current) for message in inside(part)]
+        return [
+            message
+            for part in (*history.bulks, *history.topics, history.current)
+            for message in inside(part)
+        ]
 
     def contents(self, agent: Any = None) -> list[Any]:
         return [message.content for message in self.messages(agent)]
 
     def tool_results(self, tool: str, agent: Any = None) -> list[dict[str, Any]]:
         """History messages of a tool's results: `{"tool_name", "tool_result", ...additional}`."""
-        return [one for one in self.contents(agent) if isinstance(one, dict) and one.get("tool_name") == tool]
+        return [
+            one
+            for one in self.contents(agent)
+            if isinstance(one, dict) and one.get("tool_name") == tool
+        ]
 
     def warnings(self, agent: Any = None) -> list[str]:
         contents = self.contents(agent)
-        return [one["system_warning"] for one in contents if isinstance(one, dict) and "system_warning" in one]
+        return [
+            one["system_warning"]
+            for one in contents
+            if isinstance(one, dict) and "system_warning" in one
+        ]
 
     def rows(self, chat: Any = None, **wanted: Any) -> list[dict[str, Any]]:
         """The chat's log rows, those whose fields equal `wanted` (`type="tool"`)."""

@@ -51,7 +51,11 @@ def _next_step(agent: Any) -> Step:
     for name in names_of(agent):
         if queues.get(name):
             return queues[name].popleft()
-    raise Exhausted(ScriptError(f"no answer left for {' / '.join(names_of(agent))}; left: {left() or 'nothing'}"))
+    raise Exhausted(
+        ScriptError(
+            f"no answer left for {' / '.join(names_of(agent))}; left: {left() or 'nothing'}"
+        )
+    )
 
 
 async def _answer(agent: Any) -> str:
@@ -73,10 +77,14 @@ class ScriptedModel:
     def __init__(self, agent: Any, utility: bool = False):
         self.agent, self.utility = agent, utility
 
-    async def unified_call(self, messages: list[Any] | None = None, response_callback: Any = None, **more: Any):
+    async def unified_call(
+        self, messages: list[Any] | None = None, response_callback: Any = None, **more: Any
+    ):
         if self.utility:
             return await self._utility_call(**more)
-        model_calls.append({"agent": self.agent, "names": names_of(self.agent), "messages": list(messages or [])})
+        model_calls.append(
+            {"agent": self.agent, "names": names_of(self.agent), "messages": list(messages or [])}
+        )
         try:
             text = await _answer(self.agent)
         except (Exhausted, AssertionError) as fault:
@@ -86,7 +94,9 @@ class ScriptedModel:
         return stop or text, ""
 
     async def _utility_call(self, system_message: str = "", user_message: str = "", **_: Any):
-        utility_calls.append({"agent": self.agent, "system": system_message, "message": user_message})
+        utility_calls.append(
+            {"agent": self.agent, "system": system_message, "message": user_message}
+        )
         return (utility(system_message, user_message) if callable(utility) else utility), ""
 
 
@@ -103,7 +113,10 @@ def heard(point: str, agent: Any, kwargs: dict[str, Any]) -> list[Any]:
         trace.append((point, getattr(agent, "agent_name", "")))
     results = []
     for wanted, run, match in list(_listeners):
-        given = kwargs | {"agent": agent, "profile": getattr(getattr(agent, "config", None), "profile", None)}
+        given = kwargs | {
+            "agent": agent,
+            "profile": getattr(getattr(agent, "config", None), "profile", None),
+        }
         if wanted in (point, "*") and all(given.get(key) == value for key, value in match.items()):
             call = {"point": point} if wanted == "*" else {}
             results.append(run(agent, **call, **{k: v for k, v in kwargs.items() if k != "point"}))

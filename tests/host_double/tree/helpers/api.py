@@ -15,15 +15,29 @@ Output = Any
 class Request:
     def __init__(self, body: dict[str, Any] | None = None, method: str = "POST"):
         self.body, self.method = body, method
-        self.is_json, self.data = body is not None, json.dumps(body).encode() if body is not None else b""
+        self.is_json, self.data = (
+            body is not None,
+            json.dumps(body).encode() if body is not None else b"",
+        )
 
     def get_json(self):
         return self.body
 
 
 class Response:
-    def __init__(self, response: Any = "", status: int = 200, mimetype: str = "text/html", headers: Any = None):
-        self.response, self.status_code, self.mimetype, self.headers = response, status, mimetype, headers or {}
+    def __init__(
+        self,
+        response: Any = "",
+        status: int = 200,
+        mimetype: str = "text/html",
+        headers: Any = None,
+    ):
+        self.response, self.status_code, self.mimetype, self.headers = (
+            response,
+            status,
+            mimetype,
+            headers or {},
+        )
 
     def get_json(self):
         return json.loads(self.response)
@@ -59,7 +73,9 @@ class ApiHandler:
 
     async def handle_request(self, request: Request) -> Response:
         try:
-            output = await self.process(request.get_json() or {} if request.is_json else {}, request)
+            output = await self.process(
+                request.get_json() or {} if request.is_json else {}, request
+            )
             if isinstance(output, Response):
                 return output
             return Response(json.dumps(output), status=200, mimetype="application/json")

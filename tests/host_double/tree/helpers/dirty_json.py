@@ -165,7 +165,9 @@ class DirtyJson:
             if escape == "u":
                 self.index += 1
                 code = self._four()
-                if len(code) < 4:  # given up in the middle: the host ends the string here, before its quote
+                if (
+                    len(code) < 4
+                ):  # given up in the middle: the host ends the string here, before its quote
                     return "".join(read) + "\\u" + code
                 read.append(_code_unit(code))
             elif escape is not None:

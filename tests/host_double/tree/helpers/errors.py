@@ -25,7 +25,9 @@ def format_error(
     message, trace = lines[-1], "\n".join(lines[:-1])
     if not start_entries and not end_entries:
         trace = ""
-    parts = {"top": (message, trace), "bottom": (trace, message), "none": (trace,)}[error_message_position]
+    parts = {"top": (message, trace), "bottom": (trace, message), "none": (trace,)}[
+        error_message_position
+    ]
     return "\n\n".join(part for part in parts if part) or f"{e}"
 
 

@@ -24,7 +24,9 @@ def extensible(func):
     Both get `data`: args, kwargs, result, exception; `start` may change the inputs or answer instead, `end` may change
     result and exception. Only `Exception` is caught: a cancel passes by and `end` does not run.
     """
-    base = os.path.join("_functions", *f"{func.__module__}.{func.__qualname__}".replace("<locals>.", "").split("."))
+    base = os.path.join(
+        "_functions", *f"{func.__module__}.{func.__qualname__}".replace("<locals>.", "").split(".")
+    )
     start, end = os.path.join(base, "start"), os.path.join(base, "end")
 
     def outcome(data: dict):
@@ -33,7 +35,12 @@ def extensible(func):
         return data["result"]
 
     def fresh(args: tuple, kwargs: dict):
-        return _agent_among(args, kwargs), {"args": args, "kwargs": kwargs, "result": _NOT_SET, "exception": None}
+        return _agent_among(args, kwargs), {
+            "args": args,
+            "kwargs": kwargs,
+            "result": _NOT_SET,
+            "exception": None,
+        }
 
     def inputs(data: dict):
         args = data["args"] if isinstance(data["args"], tuple) else (data["args"],)
@@ -106,7 +113,9 @@ def call_extensions_sync(extension_point: str, agent: Any = None, **kwargs):
         if isinstance(done, Awaitable):
             if inspect.iscoroutine(done):
                 done.close()
-            raise ValueError(f"{cls.__name__} is awaitable, but {extension_point} is a synchronous point")
+            raise ValueError(
+                f"{cls.__name__} is awaitable, but {extension_point} is a synchronous point"
+            )
 
 
 def get_webui_extensions(agent: Any, extension_point: str, filters: list[str] | None = None):

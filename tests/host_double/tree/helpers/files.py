@@ -27,11 +27,15 @@ class VariablesPlugin(ABC):
     """In a `.py` beside a prompt `.md`: gives the values of its placeholders, each time it is read."""
 
     @abstractmethod
-    def get_variables(self, file: str, backup_dirs: list[str] | None = None, **kwargs) -> dict[str, Any]:
+    def get_variables(
+        self, file: str, backup_dirs: list[str] | None = None, **kwargs
+    ) -> dict[str, Any]:
         raise NotImplementedError
 
 
-def load_plugin_variables(file: str, backup_dirs: list[str] | None = None, **kwargs) -> dict[str, Any]:
+def load_plugin_variables(
+    file: str, backup_dirs: list[str] | None = None, **kwargs
+) -> dict[str, Any]:
     from helpers import modules
 
     if not file.endswith(".md"):
@@ -58,7 +62,9 @@ def parse_file(_filename: str, _directories: list[str] | None = None, _encoding=
     return process_includes(replace_placeholders_text(body, **values), folders, **kwargs)
 
 
-def read_prompt_file(_file: str, _directories: list[str] | None = None, _encoding="utf-8", **kwargs):
+def read_prompt_file(
+    _file: str, _directories: list[str] | None = None, _encoding="utf-8", **kwargs
+):
     """A prompt as text: conditions, then values, then includes, so that values are searched for includes too."""
     folders = _directories or []
     if os.path.dirname(_file):
@@ -67,7 +73,9 @@ def read_prompt_file(_file: str, _directories: list[str] | None = None, _encodin
     values = (load_plugin_variables(_file, folders, **kwargs) or {}) | kwargs
     text = evaluate_text_conditions(read_file(path, _encoding), **values)
     text = replace_placeholders_text(text, **values)
-    return process_includes(text, folders, _source_file=_file, _source_dir=os.path.dirname(path), **kwargs)
+    return process_includes(
+        text, folders, _source_file=_file, _source_dir=os.path.dirname(path), **kwargs
+    )
 
 
 def evaluate_text_conditions(_content: str, **kwargs):
@@ -131,7 +139,9 @@ def replace_placeholders_json(_content: str, **kwargs):
     return _content
 
 
-def process_includes(_content: str, _directories: list[str], _source_file: str = "", _source_dir: str = "", **kwargs):
+def process_includes(
+    _content: str, _directories: list[str], _source_file: str = "", _source_dir: str = "", **kwargs
+):
     def from_below(match: re.Match) -> str:
         if not (_source_file and _source_dir):
             return match[0]
@@ -145,7 +155,11 @@ def process_includes(_content: str, _directories: list[str], _source_file: str =
 
     def other(match: re.Match) -> str:
         try:
-            return match[0] if os.path.isabs(match[1]) else read_prompt_file(match[1], _directories, **kwargs)
+            return (
+                match[0]
+                if os.path.isabs(match[1])
+                else read_prompt_file(match[1], _directories, **kwargs)
+            )
         except FileNotFoundError:
             return match[0]
 
@@ -172,7 +186,9 @@ def find_file_in_dirs(_filename: str, _directories: list[str]):
     raise FileNotFoundError(f"{_filename} is in none of {len(_directories)} folders")
 
 
-def get_unique_filenames_in_dirs(dir_paths: list[str], pattern: str = "*", type: Literal["file", "dir", "any"] = "file"):
+def get_unique_filenames_in_dirs(
+    dir_paths: list[str], pattern: str = "*", type: Literal["file", "dir", "any"] = "file"
+):
     """The first folder wins for a name; sorted by name."""
     wanted = {"file": os.path.isfile, "dir": os.path.isdir, "any": os.path.exists}[type]
     found: dict[str, str] = {}
@@ -189,15 +205,23 @@ def find_existing_paths_by_pattern(pattern: str):
 
 def list_files(relative_path: str, filter: str = "*"):
     path = get_abs_path(relative_path)
-    return [name for name in os.listdir(path) if fnmatch(name, filter)] if os.path.exists(path) else []
+    return (
+        [name for name in os.listdir(path) if fnmatch(name, filter)] if os.path.exists(path) else []
+    )
 
 
 def list_files_in_dir_recursively(relative_path: str) -> list[str]:
     top = get_abs_path(relative_path)
-    return [os.path.relpath(os.path.join(at, name), top) for at, _, names in os.walk(top) for name in names]
+    return [
+        os.path.relpath(os.path.join(at, name), top)
+        for at, _, names in os.walk(top)
+        for name in names
+    ]
 
 
-def get_subdirectories(relative_path: str, include: str | list[str] = "*", exclude: str | list[str] | None = None):
+def get_subdirectories(
+    relative_path: str, include: str | list[str] = "*", exclude: str | list[str] | None = None
+):
     top = get_abs_path(relative_path)
     wanted = [include] if isinstance(include, str) else include
     unwanted = [exclude] if isinstance(exclude, str) else exclude or []
@@ -211,12 +235,18 @@ def get_subdirectories(relative_path: str, include: str | list[str] = "*", exclu
     ]
 
 
-def read_text_files_in_dir(dir_path: str, max_size: int = 1024 * 1024, pattern: str = "*") -> dict[str, str]:
+def read_text_files_in_dir(
+    dir_path: str, max_size: int = 1024 * 1024, pattern: str = "*"
+) -> dict[str, str]:
     found = {}
     for name in list_files(dir_path, pattern):
         path = get_abs_path(dir_path, name)
         kind = mimetypes.guess_type(path)[0] or "text/plain"
-        if os.path.isfile(path) and kind.startswith("text") and not 0 < max_size < os.path.getsize(path):
+        if (
+            os.path.isfile(path)
+            and kind.startswith("text")
+            and not 0 < max_size < os.path.getsize(path)
+        ):
             found[name] = read_file(path)
     return found
 

@@ -132,7 +132,9 @@ class Topic(Record):
             return tokens.approximate_tokens(text=self.summary)
         return sum(message.get_tokens() for message in self.messages)
 
-    def add_message(self, ai: bool, content: MessageContent, tokens: int = 0, id: str = "") -> Message:
+    def add_message(
+        self, ai: bool, content: MessageContent, tokens: int = 0, id: str = ""
+    ) -> Message:
         self.messages.append(Message(ai=ai, content=content, tokens=tokens, id=id))
         return self.messages[-1]
 
@@ -149,17 +151,25 @@ class Topic(Record):
     async def compress(self) -> bool:
         return self.compress_large_messages() or await self.compress_attention()
 
-    def compress_large_messages(self, message_ratio: float = CURRENT_TOPIC_RATIO * LARGE_MESSAGE_TO_CURRENT_TOPIC_RATIO) -> bool:
+    def compress_large_messages(
+        self, message_ratio: float = CURRENT_TOPIC_RATIO * LARGE_MESSAGE_TO_CURRENT_TOPIC_RATIO
+    ) -> bool:
         """Gives the largest message above its share a shortened text as summary; its content stays."""
         limit = _history_limit() * message_ratio
-        large = [message for message in self.messages if not message.summary and message.get_tokens() > limit]
+        large = [
+            message
+            for message in self.messages
+            if not message.summary and message.get_tokens() > limit
+        ]
         if not large:
             return False
         chosen = max(large, key=Message.get_tokens)
         text = output_text(chosen.output())
         kept = int(len(text) * limit / chosen.get_tokens())
         raw = _is_raw(chosen.content)
-        chosen.set_summary("Message content replaced to save space" if raw else json.dumps(text[:kept]))
+        chosen.set_summary(
+            "Message content replaced to save space" if raw else json.dumps(text[:kept])
+        )
         return True
 
     async def compress_attention(self, ratio: float = CURRENT_TOPIC_ATTENTION_COMPRESSION) -> bool:
@@ -174,16 +184,24 @@ class Topic(Record):
         return True
 
     async def summarize_messages(self, messages: list[Message]):
-        return await _summary_of(self.history.agent, [message.output_text() for message in messages])
+        return await _summary_of(
+            self.history.agent, [message.output_text() for message in messages]
+        )
 
     def to_dict(self):
-        return {"_cls": "Topic", "summary": self.summary, "messages": [one.to_dict() for one in self.messages]}
+        return {
+            "_cls": "Topic",
+            "summary": self.summary,
+            "messages": [one.to_dict() for one in self.messages],
+        }
 
     @staticmethod
     def from_dict(data: dict, history: "History"):
         topic = Topic(history=history)
         topic.summary = data.get("summary", "")
-        topic.messages = [Message.from_dict(one, history=history) for one in data.get("messages", [])]
+        topic.messages = [
+            Message.from_dict(one, history=history) for one in data.get("messages", [])
+        ]
         return topic
 
 
@@ -210,7 +228,11 @@ class Bulk(Record):
         return self.summary
 
     def to_dict(self):
-        return {"_cls": "Bulk", "summary": self.summary, "records": [one.to_dict() for one in self.records]}
+        return {
+            "_cls": "Bulk",
+            "summary": self.summary,
+            "records": [one.to_dict() for one in self.records],
+        }
 
     @staticmethod
     def from_dict(data: dict, history: "History"):
@@ -242,7 +264,9 @@ class History(Record):
     def get_current_topic_tokens(self) -> int:
         return self.current.get_tokens()
 
-    def add_message(self, ai: bool, content: MessageContent, tokens: int = 0, id: str = "") -> Message:
+    def add_message(
+        self, ai: bool, content: MessageContent, tokens: int = 0, id: str = ""
+    ) -> Message:
         self.counter += 1
         return self.current.add_message(ai, content, tokens, id)
 
@@ -254,14 +278,20 @@ class History(Record):
     def output(self) -> list[OutputMessage]:
         """Writes: images beyond the allowed number (none, without vision) lose their content."""
         self.trim_embeds(0)
-        return [out for record in (*self.bulks, *self.topics, self.current) for out in record.output()]
+        return [
+            out for record in (*self.bulks, *self.topics, self.current) for out in record.output()
+        ]
 
     def trim_embeds(self, max_embeds: int) -> int:
         if max_embeds == -1:
             return 0
         seen = removed = 0
         for message in reversed(self._all_messages()):
-            raw = message.content.get("raw_content") if _is_raw(message.content) and not message.summary else None
+            raw = (
+                message.content.get("raw_content")
+                if _is_raw(message.content) and not message.summary
+                else None
+            )
             images = sum(_is_image(part) for part in raw) if isinstance(raw, list) else 0
             seen += images
             if images and seen > max_embeds:
@@ -276,13 +306,28 @@ class History(Record):
         def inside(record: Record) -> list[Message]:
             if isinstance(record, Message):
                 return [record]
-            return [m for one in getattr(record, "records", getattr(record, "messages", [])) for m in inside(one)]
+            return [
+                m
+                for one in getattr(record, "records", getattr(record, "messages", []))
+                for m in inside(one)
+            ]
 
-        return [message for record in (*self.bulks, *self.topics, self.current) for message in inside(record)]
+        return [
+            message
+            for record in (*self.bulks, *self.topics, self.current)
+            for message in inside(record)
+        ]
 
     def to_dict(self):
-        parts = {"bulks": [one.to_dict() for one in self.bulks], "topics": [one.to_dict() for one in self.topics]}
-        return {"_cls": "History", "counter": self.counter} | parts | {"current": self.current.to_dict()}
+        parts = {
+            "bulks": [one.to_dict() for one in self.bulks],
+            "topics": [one.to_dict() for one in self.topics],
+        }
+        return (
+            {"_cls": "History", "counter": self.counter}
+            | parts
+            | {"current": self.current.to_dict()}
+        )
 
     @staticmethod
     def from_dict(data: dict, history: "History"):
@@ -377,7 +422,10 @@ def output_langchain(messages: list[OutputMessage]):
 
 
 def output_text(messages: list[OutputMessage], ai_label="ai", human_label="human"):
-    labelled = [(ai_label if message["ai"] else human_label, _as_text(message["content"])) for message in messages]
+    labelled = [
+        (ai_label if message["ai"] else human_label, _as_text(message["content"]))
+        for message in messages
+    ]
     return "\n".join(f"{label}: {text}" for label, text in labelled)
 
 

@@ -116,7 +116,9 @@ class Log:
     ) -> LogItem:
         with self._lock:
             speaker = self.context.streaming_agent if self.context else None
-            item = LogItem(log=self, no=len(self.logs), type=type, agentno=speaker.number if speaker else 0)
+            item = LogItem(
+                log=self, no=len(self.logs), type=type, agentno=speaker.number if speaker else 0
+            )
             self.logs.append(item)
         self._update_item(item.no, type, heading, content, kvps, update_progress, id, **kwargs)
         if self.context:
@@ -151,7 +153,11 @@ class Log:
             self.updates.append(no)
             if item.heading and item.update_progress != "none" and no >= self.progress_no:
                 lasting = item.update_progress == "persistent"
-                self.progress, self.progress_no, self.progress_active = item.heading, no if lasting else -1, True
+                self.progress, self.progress_no, self.progress_active = (
+                    item.heading,
+                    no if lasting else -1,
+                    True,
+                )
         if self.context:
             mark_dirty_for_context(self.context.id, reason="log")
 

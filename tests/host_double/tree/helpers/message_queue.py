@@ -19,10 +19,14 @@ def has_queue(context: Any) -> bool:
     return bool(get_queue(context))
 
 
-def add(context: Any, text: str, attachments: list[str] | None = None, item_id: str | None = None) -> dict:
+def add(
+    context: Any, text: str, attachments: list[str] | None = None, item_id: str | None = None
+) -> dict:
     number = (context.get_data(QUEUE_SEQ_KEY) or 0) + 1
     context.set_data(QUEUE_SEQ_KEY, number)
-    paths = [path if path.startswith("/") else f"{UPLOAD_FOLDER}/{path}" for path in attachments or []]
+    paths = [
+        path if path.startswith("/") else f"{UPLOAD_FOLDER}/{path}" for path in attachments or []
+    ]
     item = {"id": item_id or guids.generate_id(), "seq": number, "text": text, "attachments": paths}
     context.set_data(QUEUE_KEY, [*get_queue(context), item])
     return item
@@ -42,7 +46,9 @@ def log_user_message(
     source: str = "",
 ):
     names = [os.path.basename(path) for path in attachment_paths or []]
-    context.log.log(type="user", heading="", content=message, kvps={"attachments": names}, id=message_id)
+    context.log.log(
+        type="user", heading="", content=message, kvps={"attachments": names}, id=message_id
+    )
 
 
 def send_message(context: Any, item: dict, source: str = " (from queue)"):

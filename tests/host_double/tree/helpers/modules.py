@@ -21,16 +21,26 @@ def import_module(file_path: str) -> ModuleType:
     return loaded
 
 
-def load_classes_from_folder(folder: str, name_pattern: str, base_class: type[Any], one_per_file: bool = True):
+def load_classes_from_folder(
+    folder: str, name_pattern: str, base_class: type[Any], one_per_file: bool = True
+):
     root = get_abs_path(folder)
-    names = sorted(name for name in os.listdir(root) if name.endswith(".py") and fnmatch(name, name_pattern))
-    return [cls for name in names for cls in load_classes_from_file(os.path.join(root, name), base_class, one_per_file)]
+    names = sorted(
+        name for name in os.listdir(root) if name.endswith(".py") and fnmatch(name, name_pattern)
+    )
+    return [
+        cls
+        for name in names
+        for cls in load_classes_from_file(os.path.join(root, name), base_class, one_per_file)
+    ]
 
 
 def load_classes_from_file(file: str, base_class: type[Any], one_per_file: bool = True):
     """Subclasses of `base_class` visible in the file, imported ones too, from the end of the alphabet."""
     members = inspect.getmembers(import_module(file), inspect.isclass)
-    found = [cls for _, cls in reversed(members) if issubclass(cls, base_class) and cls is not base_class]
+    found = [
+        cls for _, cls in reversed(members) if issubclass(cls, base_class) and cls is not base_class
+    ]
     return found[:1] if one_per_file else found
 
 

@@ -69,7 +69,9 @@ class NotificationManager:
         from agent import AgentContext
 
         rest = (title, detail, display_time, group, id)
-        return AgentContext.get_notification_manager().add_notification(type, priority, message, *rest)
+        return AgentContext.get_notification_manager().add_notification(
+            type, priority, message, *rest
+        )
 
     def add_notification(
         self,

@@ -85,7 +85,11 @@ def _as_data(context: AgentContext) -> dict[str, Any]:
         "type": context.type.value,
         "last_message": context.last_message.isoformat(),
         "agents": [
-            {"number": agent.number, "data": _public(agent.data), "history": agent.history.serialize()}
+            {
+                "number": agent.number,
+                "data": _public(agent.data),
+                "history": agent.history.serialize(),
+            }
             | shape.saved_profile(agent)
             for agent in _line_of(context)
         ],
@@ -132,8 +136,14 @@ def _agents_from(saved: list[dict[str, Any]], config: AgentConfig, context: Agen
     """`agent_init` runs in the constructor, before the saved data is there."""
     line: list[Agent] = []
     for one in saved:
-        given = {"agent_profile": one["agent_profile"]} if one.get("agent_profile") and shape.KEEPS_PROFILE else None
-        agent = Agent(one["number"], initialize_agent(override_settings=given) if given else config, context)
+        given = (
+            {"agent_profile": one["agent_profile"]}
+            if one.get("agent_profile") and shape.KEEPS_PROFILE
+            else None
+        )
+        agent = Agent(
+            one["number"], initialize_agent(override_settings=given) if given else config, context
+        )
         agent.data = one.get("data", {})
         agent.history = history.deserialize_history(one.get("history", ""), agent=agent)
         if line:
@@ -150,6 +160,10 @@ def _log_from(data: dict[str, Any]) -> Log:
         kept = {key: row.get(key) for key in ("type", "id")}
         kept |= {key: row.get(key, "") for key in ("heading", "content")}
         kept |= {"timestamp": row.get("timestamp", 0.0), "agentno": row.get("agentno", 0)}
-        log.logs.append(LogItem(log=log, no=number, kvps=OrderedDict(row["kvps"]) if row["kvps"] else None, **kept))
+        log.logs.append(
+            LogItem(
+                log=log, no=number, kvps=OrderedDict(row["kvps"]) if row["kvps"] else None, **kept
+            )
+        )
         log.updates.append(number)
     return log

@@ -83,7 +83,9 @@ def get_plugin_meta(plugin_name: str):
     folder = find_plugin_dir(plugin_name)
     if folder is None:
         return None
-    return PluginMetadata.model_validate(files.read_file_yaml(files.get_abs_path(folder, META_FILE_NAME)))
+    return PluginMetadata.model_validate(
+        files.read_file_yaml(files.get_abs_path(folder, META_FILE_NAME))
+    )
 
 
 def get_plugin_paths(*subpaths: str) -> list[str]:
@@ -93,11 +95,17 @@ def get_plugin_paths(*subpaths: str) -> list[str]:
 
 def get_enabled_plugin_paths(agent: Any, *subpaths: str) -> list[str]:
     def find() -> list[str]:
-        folders = [folder for name in get_enabled_plugins(agent) if (folder := find_plugin_dir(name))]
+        folders = [
+            folder for name in get_enabled_plugins(agent) if (folder := find_plugin_dir(name))
+        ]
         patterns = [os.path.join(folder, *subpaths) for folder in folders]
-        return [path for pattern in patterns for path in files.find_existing_paths_by_pattern(pattern)]
+        return [
+            path for pattern in patterns for path in files.find_existing_paths_by_pattern(pattern)
+        ]
 
-    return _cached(ENABLED_PLUGINS_PATHS_CACHE_AREA, cache.determine_cache_key(agent, *subpaths), find)
+    return _cached(
+        ENABLED_PLUGINS_PATHS_CACHE_AREA, cache.determine_cache_key(agent, *subpaths), find
+    )
 
 
 def get_enabled_plugins(agent: Any):
@@ -107,12 +115,21 @@ def get_enabled_plugins(agent: Any):
         own = []
         if agent is not None:
             own = subagents.get_paths(
-                agent, files.PLUGINS_DIR, name, include_default=False, include_user=False, include_plugins=False
+                agent,
+                files.PLUGINS_DIR,
+                name,
+                include_default=False,
+                include_user=False,
+                include_plugins=False,
             )
         return determined_toggle_from_paths(True, reversed(own + get_plugin_roots(name)))
 
     key = cache.determine_cache_key(agent)
-    return _cached(ENABLED_PLUGINS_LIST_CACHE_AREA, key, lambda: [name for name in get_plugins_list() if is_on(name)])
+    return _cached(
+        ENABLED_PLUGINS_LIST_CACHE_AREA,
+        key,
+        lambda: [name for name in get_plugins_list() if is_on(name)],
+    )
 
 
 def _cached(area: str, key: Any, find: Any) -> Any:
@@ -127,7 +144,11 @@ def _cached(area: str, key: Any, find: Any) -> Any:
 def determined_toggle_from_paths(default: bool, paths: Any):
     state = default
     for path in paths:
-        state = not files.exists(path, DISABLED_FILE_NAME) if state else files.exists(path, ENABLED_FILE_NAME)
+        state = (
+            not files.exists(path, DISABLED_FILE_NAME)
+            if state
+            else files.exists(path, ENABLED_FILE_NAME)
+        )
     return state
 
 
@@ -135,7 +156,9 @@ def get_toggle_state(plugin_name: str) -> ToggleState:
     meta = get_plugin_meta(plugin_name)
     if meta is None:
         return "disabled"
-    on = meta.always_enabled or determined_toggle_from_paths(True, reversed(get_plugin_roots(plugin_name)))
+    on = meta.always_enabled or determined_toggle_from_paths(
+        True, reversed(get_plugin_roots(plugin_name))
+    )
     return "enabled" if on else "disabled"
 
 
@@ -150,7 +173,10 @@ def toggle_plugin(
     place = (plugin_name, project_name, agent_profile)
     for name in (ENABLED_FILE_NAME, DISABLED_FILE_NAME):
         files.delete_file(determine_plugin_asset_path(*place, name))
-    files.write_file(determine_plugin_asset_path(*place, ENABLED_FILE_NAME if enabled else DISABLED_FILE_NAME), "")
+    files.write_file(
+        determine_plugin_asset_path(*place, ENABLED_FILE_NAME if enabled else DISABLED_FILE_NAME),
+        "",
+    )
     after_plugin_change([plugin_name])
 
 
@@ -185,9 +211,18 @@ def get_plugin_config(
     from helpers import projects
 
     if agent is not None:
-        project_name = projects.get_context_project_name(agent.context) if project_name is None else project_name
+        project_name = (
+            projects.get_context_project_name(agent.context)
+            if project_name is None
+            else project_name
+        )
         agent_profile = agent.config.profile if agent_profile is None else agent_profile
-    asset = find_plugin_asset(plugin_name, CONFIG_FILE_NAME, project_name=project_name or "", agent_profile=agent_profile or "")
+    asset = find_plugin_asset(
+        plugin_name,
+        CONFIG_FILE_NAME,
+        project_name=project_name or "",
+        agent_profile=agent_profile or "",
+    )
     folder = find_plugin_dir(plugin_name)
     if asset is None and folder is None:
         return None
@@ -215,9 +250,13 @@ def get_default_plugin_config(plugin_name: str):
 @extension.extensible
 def save_plugin_config(plugin_name: str, project_name: str, agent_profile: str, settings: dict):
     place = {"project_name": project_name, "agent_profile": agent_profile}
-    kept = call_plugin_hook(plugin_name, "save_plugin_config", default=settings, **place, settings=settings)
+    kept = call_plugin_hook(
+        plugin_name, "save_plugin_config", default=settings, **place, settings=settings
+    )
     if kept is not None:
-        path = determine_plugin_asset_path(plugin_name, project_name, agent_profile, CONFIG_FILE_NAME)
+        path = determine_plugin_asset_path(
+            plugin_name, project_name, agent_profile, CONFIG_FILE_NAME
+        )
         files.write_file(path, json.dumps(kept))
 
 
@@ -227,7 +266,11 @@ def _load(path: str) -> Any:
 
 
 def find_plugin_asset(plugin_name: str, *subpaths: str, project_name="", agent_profile=""):
-    place = {"plugin_name": plugin_name, "project_name": project_name, "agent_profile": agent_profile}
+    place = {
+        "plugin_name": plugin_name,
+        "project_name": project_name,
+        "agent_profile": agent_profile,
+    }
     return next(iter(find_plugin_assets(*subpaths, **place, only_first=True)), None)
 
 
@@ -246,12 +289,20 @@ def find_plugin_assets(
     if project_name:
         meta = projects.get_project_meta(project_name)
         if agent_profile:
-            places.append((os.path.join(meta, files.AGENTS_DIR, agent_profile, *inside), project_name, agent_profile))
+            places.append(
+                (
+                    os.path.join(meta, files.AGENTS_DIR, agent_profile, *inside),
+                    project_name,
+                    agent_profile,
+                )
+            )
         if agent_profile in ("", "*"):
             places.append((os.path.join(meta, *inside), project_name, ""))
     if agent_profile:
         tops = [files.get_abs_path(subagents.USER_AGENTS_DIR)]
-        tops += [os.path.join(folder, files.AGENTS_DIR) for folder in get_enabled_plugin_paths(None)]
+        tops += [
+            os.path.join(folder, files.AGENTS_DIR) for folder in get_enabled_plugin_paths(None)
+        ]
         tops += [files.get_abs_path(subagents.DEFAULT_AGENTS_DIR)]
         places += [(os.path.join(top, agent_profile, *inside), "", agent_profile) for top in tops]
     places += [(os.path.join(root, *subpaths), "", "") for root in get_plugin_roots(plugin_name)]
@@ -261,7 +312,9 @@ def find_plugin_assets(
         for path in sorted(glob.glob(pattern)):
             project_here = _part_after(path, "projects") if project == "*" else project
             profile_here = _part_after(path, "agents") if profile == "*" else profile
-            found.append({"project_name": project_here, "agent_profile": profile_here, "path": path})
+            found.append(
+                {"project_name": project_here, "agent_profile": profile_here, "path": path}
+            )
             if only_first:
                 return found
     return found
@@ -272,10 +325,16 @@ def _part_after(path: str, folder: str) -> str:
     return parts[len(parts) - parts[::-1].index(folder)] if folder in parts else ""
 
 
-def determine_plugin_asset_path(plugin_name: str, project_name: str, agent_profile: str, *subpaths: str):
+def determine_plugin_asset_path(
+    plugin_name: str, project_name: str, agent_profile: str, *subpaths: str
+):
     from helpers import projects
 
-    base = projects.get_project_meta(project_name) if project_name else files.get_abs_path(files.USER_DIR)
+    base = (
+        projects.get_project_meta(project_name)
+        if project_name
+        else files.get_abs_path(files.USER_DIR)
+    )
     profile = (files.AGENTS_DIR, agent_profile) if agent_profile else ()
     return files.get_abs_path(base, *profile, files.PLUGINS_DIR, plugin_name, *subpaths)
 
@@ -291,7 +350,11 @@ def call_plugin_hook(plugin_name: str, hook_name: str, default: Any = None, *arg
         if folder is None:
             return default
         path = files.get_abs_path(folder, HOOKS_SCRIPT)
-        cache.add(HOOKS_CACHE_AREA, plugin_name, modules.import_module(path) if files.exists(path) else None)
+        cache.add(
+            HOOKS_CACHE_AREA,
+            plugin_name,
+            modules.import_module(path) if files.exists(path) else None,
+        )
     hook = getattr(cache.get(HOOKS_CACHE_AREA, plugin_name), hook_name, None)
     if hook is None:
         return default

@@ -50,7 +50,9 @@ def save_project_header(name: str, data: Any):
 
 
 def load_project_header(name: str):
-    return dirty_json.parse(files.read_file(get_project_meta(name, PROJECT_HEADER_FILE))) | {"name": name}
+    return dirty_json.parse(files.read_file(get_project_meta(name, PROJECT_HEADER_FILE))) | {
+        "name": name
+    }
 
 
 def load_basic_project_data(name: str) -> Any:
@@ -63,14 +65,21 @@ def get_active_projects_list():
     for name in sorted(files.get_subdirectories(PROJECTS_PARENT_DIR)):
         if os.path.exists(get_project_meta(name, PROJECT_HEADER_FILE)):
             header = load_basic_project_data(name)
-            found.append({"name": name} | {field: header[field] for field in ("title", "description", "color")})
+            found.append(
+                {"name": name}
+                | {field: header[field] for field in ("title", "description", "color")}
+            )
     return found
 
 
 def activate_project(context_id: str, name: str, *, mark_dirty: bool = True):
     header = load_basic_project_data(name)
     title = header["title"] or name
-    shown = {"name": name, "title": title if len(title) <= 25 else title[:22] + "...", "color": header["color"]}
+    shown = {
+        "name": name,
+        "title": title if len(title) <= 25 else title[:22] + "...",
+        "color": header["color"],
+    }
     _set_project(context_id, name, shown)
 
 

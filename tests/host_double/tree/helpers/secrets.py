@@ -34,7 +34,9 @@ class SecretsManager:
         self._loaded: dict[str, str] | None = None
 
     def read_secrets_raw(self) -> str:
-        return "\n".join(files.read_file(path) if files.exists(path) else "" for path in self._files)
+        return "\n".join(
+            files.read_file(path) if files.exists(path) else "" for path in self._files
+        )
 
     def load_secrets(self) -> dict[str, str]:
         with self._lock:
@@ -61,7 +63,9 @@ class SecretsManager:
         def value(match: re.Match) -> str:
             key = match[1].upper()
             if key not in known:
-                raise RepairableException(f"no secret {alias_for_key(key)}; there are: {', '.join(known)}")
+                raise RepairableException(
+                    f"no secret {alias_for_key(key)}; there are: {', '.join(known)}"
+                )
             return known[key]
 
         return re.sub(self.PLACEHOLDER_PATTERN, value, text) if text else text
@@ -71,7 +75,9 @@ class SecretsManager:
             text = text.replace(alias_for_key(key), new_format.format(key=key))
         return text
 
-    def mask_values(self, text: str, min_length: int = 4, placeholder: str = "§§secret({key})") -> str:
+    def mask_values(
+        self, text: str, min_length: int = 4, placeholder: str = "§§secret({key})"
+    ) -> str:
         """The longest value first; values shorter than `min_length` characters are left."""
         if not text:
             return text
@@ -81,7 +87,9 @@ class SecretsManager:
         return text
 
     def parse_env_content(self, content: str) -> dict[str, str]:
-        pairs = re.findall(r"(?m)^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=[ \t]*(\"[^\"]*\"|'[^']*'|[^#\n]*)", content)
+        pairs = re.findall(
+            r"(?m)^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=[ \t]*(\"[^\"]*\"|'[^']*'|[^#\n]*)", content
+        )
         return {key.upper(): value.strip().strip("\"'") for key, value in pairs}
 
     def clear_cache(self):
@@ -95,12 +103,16 @@ def get_secrets_manager(context: Any = None) -> SecretsManager:
 
     chat = context or AgentContext.current()
     project = projects.get_context_project_name(chat) if chat else None
-    more = [files.get_abs_path(projects.get_project_meta(project), "secrets.env")] if project else []
+    more = (
+        [files.get_abs_path(projects.get_project_meta(project), "secrets.env")] if project else []
+    )
     return SecretsManager.get_instance(DEFAULT_SECRETS_FILE, *more)
 
 
 @extensible
-def get_project_secrets_manager(project_name: str, merge_with_global: bool = False) -> SecretsManager:
+def get_project_secrets_manager(
+    project_name: str, merge_with_global: bool = False
+) -> SecretsManager:
     from helpers import projects
 
     own = files.get_abs_path(projects.get_project_meta(project_name), "secrets.env")

@@ -38,7 +38,11 @@ def get_default_settings() -> Settings:
 def get_settings() -> Settings:
     global _settings
     if _settings is None:
-        _settings = files.read_file_json(SETTINGS_FILE) if files.exists(SETTINGS_FILE) else get_default_settings()
+        _settings = (
+            files.read_file_json(SETTINGS_FILE)
+            if files.exists(SETTINGS_FILE)
+            else get_default_settings()
+        )
     return normalize_settings(_settings)
 
 

@@ -17,7 +17,9 @@ def truncate_text(text: str, length: int, at_end: bool = True, replacement: str 
     return text[:length] + replacement if at_end else replacement + text[len(text) - length :]
 
 
-def truncate_text_by_ratio(text: str, threshold: int, replacement: str = "...", ratio: float = 0.5) -> str:
+def truncate_text_by_ratio(
+    text: str, threshold: int, replacement: str = "...", ratio: float = 0.5
+) -> str:
     limit = int(threshold)
     if limit == 0 or len(text) <= limit:
         return text

@@ -61,7 +61,11 @@ def _profiles_in(folder: str, origin: Origin) -> dict[str, SubAgentListItem]:
             item = _read(folder, name)
         except Exception:  # a folder without a readable agent file is no profile, in the host too
             continue
-        item.name, item.path, item.origin = item.name or name, files.get_abs_path(folder, name), [origin]
+        item.name, item.path, item.origin = (
+            item.name or name,
+            files.get_abs_path(folder, name),
+            [origin],
+        )
         found[item.name] = item
     return found
 
@@ -70,7 +74,9 @@ def _read(folder: str, name: str) -> SubAgentListItem:
     path = files.get_abs_path(folder, name, "agent.yaml")
     if files.exists(path):
         return SubAgentListItem.model_validate(yaml_helper.loads(files.read_file(path)) or {})
-    return SubAgentListItem.model_validate_json(files.read_file(files.get_abs_path(folder, name, "agent.json")))
+    return SubAgentListItem.model_validate_json(
+        files.read_file(files.get_abs_path(folder, name, "agent.json"))
+    )
 
 
 def _filled(base: SubAgentListItem, over: SubAgentListItem) -> SubAgentListItem:
@@ -80,7 +86,10 @@ def _filled(base: SubAgentListItem, over: SubAgentListItem) -> SubAgentListItem:
 
 
 def get_all_agents_list() -> list[dict[str, str]]:
-    return [{"key": name, "label": item.title or name} for name, item in sorted(get_agents_dict().items())]
+    return [
+        {"key": name, "label": item.title or name}
+        for name, item in sorted(get_agents_dict().items())
+    ]
 
 
 def get_available_agents_dict(project_name: str | None) -> dict[str, SubAgentListItem]:
@@ -108,7 +117,9 @@ def get_paths(
     from helpers import plugins, projects
 
     profile = (agent.config.profile if agent else "") or ""
-    project = (projects.get_context_project_name(agent.context) if agent and include_project else "") or ""
+    project = (
+        projects.get_context_project_name(agent.context) if agent and include_project else ""
+    ) or ""
     roots: list[str] = []
     if project and profile:
         roots.append(projects.get_project_meta(project, "agents", profile))
@@ -116,7 +127,9 @@ def get_paths(
         roots.append(projects.get_project_meta(project))
     if profile:
         roots.append(files.get_abs_path(USER_AGENTS_DIR, profile))
-        roots += plugins.get_enabled_plugin_paths(agent, "agents", profile) if include_plugins else []
+        roots += (
+            plugins.get_enabled_plugin_paths(agent, "agents", profile) if include_plugins else []
+        )
         roots.append(files.get_abs_path(DEFAULT_AGENTS_DIR, profile))
     if include_user:
         roots.append(files.get_abs_path(USER_DIR))
@@ -125,4 +138,6 @@ def get_paths(
     if include_default:
         roots.append(files.get_abs_path(default_root))
     paths = [files.get_abs_path(root, *subpaths) for root in roots]
-    return list(dict.fromkeys(path for path in paths if not must_exist_completely or files.exists(path)))
+    return list(
+        dict.fromkeys(path for path in paths if not must_exist_completely or files.exists(path))
+    )

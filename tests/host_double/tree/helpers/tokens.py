@@ -14,7 +14,9 @@ def approximate_tokens(text: str) -> int:
     return int(APPROX_BUFFER * count_tokens(text))
 
 
-def trim_to_tokens(text: str, max_tokens: int, direction: Literal["start", "end"], ellipsis: str = "...") -> str:
+def trim_to_tokens(
+    text: str, max_tokens: int, direction: Literal["start", "end"], ellipsis: str = "..."
+) -> str:
     counted = count_tokens(text)
     if counted <= max_tokens:
         return text

@@ -54,7 +54,9 @@ class Tool:
 
     async def after_execution(self, response: Response, **kwargs):
         result = sanitize_string(response.message.strip())
-        self.agent.hist_add_tool_result(self.name, result, id=self.log.id, **(response.additional or {}))
+        self.agent.hist_add_tool_result(
+            self.name, result, id=self.log.id, **(response.additional or {})
+        )
         PrintStyle().print(f"{self.agent.agent_name} got from {self.name}: {result}")
         self.log.update(content=result)
 

@@ -7,7 +7,11 @@ class CallSubordinate(VariablesPlugin):
 
     def get_variables(self, file: str, backup_dirs: list[str] | None = None, **kwargs):
         agent = kwargs.get("_agent")
-        found = subagents.get_available_agents_dict(projects.get_context_project_name(agent.context) if agent else None)
+        found = subagents.get_available_agents_dict(
+            projects.get_context_project_name(agent.context) if agent else None
+        )
         shown = ("title", "description", "context")
-        listed = {name: {field: getattr(item, field) for field in shown} for name, item in found.items()}
+        listed = {
+            name: {field: getattr(item, field) for field in shown} for name, item in found.items()
+        }
         return {"agent_profiles": listed or None}

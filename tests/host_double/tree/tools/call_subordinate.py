@@ -11,7 +11,9 @@ class Delegation(Tool):
         sub = self.agent.get_data(Agent.DATA_NAME_SUBORDINATE)
         if sub is None or f"{reset}".strip().lower() == "true":
             config = initialize_agent(None)
-            config.profile = kwargs.get("profile", kwargs.get("agent_profile", "")) or config.profile
+            config.profile = (
+                kwargs.get("profile", kwargs.get("agent_profile", "")) or config.profile
+            )
             above = self.agent
             sub = Agent(above.number + 1, config, above.context)
             sub.data[Agent.DATA_NAME_SUPERIOR], above.data[Agent.DATA_NAME_SUBORDINATE] = above, sub
@@ -20,8 +22,12 @@ class Delegation(Tool):
         sub.history.new_topic()
         long = len(answer) >= saved_results.LEN_MIN
         hint = self.agent.read_prompt("fw.hint.call_sub.md") if long else ""
-        return Response(message=answer, break_loop=False, additional={"hint": hint} if hint else None)
+        return Response(
+            message=answer, break_loop=False, additional={"hint": hint} if hint else None
+        )
 
     def get_log_object(self):
         heading = f"icon://communication {self.agent.agent_name}: Calling Subordinate Agent"
-        return self.agent.context.log.log(type="subagent", heading=heading, content="", kvps=self.args)
+        return self.agent.context.log.log(
+            type="subagent", heading=heading, content="", kvps=self.args
+        )

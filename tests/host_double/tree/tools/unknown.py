@@ -5,5 +5,7 @@ from helpers.tool import Response, Tool
 class Unknown(Tool):
     async def execute(self, **kwargs):
         listed = await tools_prompt.build_prompt(self.agent)
-        text = self.agent.read_prompt("fw.tool_not_found.md", tool_name=self.name, tools_prompt=listed)
+        text = self.agent.read_prompt(
+            "fw.tool_not_found.md", tool_name=self.name, tools_prompt=listed
+        )
         return Response(message=text, break_loop=False)

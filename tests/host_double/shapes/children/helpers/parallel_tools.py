@@ -24,7 +24,9 @@ async def run_tool_job(agent: Any, tool_name: str, tool_args: dict) -> str:
     from helpers import projects
     from helpers.extension import call_extensions_async
 
-    context = AgentContext(config=dataclasses.replace(agent.config), type=AgentContextType.BACKGROUND)
+    context = AgentContext(
+        config=dataclasses.replace(agent.config), type=AgentContextType.BACKGROUND
+    )
     context.set_data(PARALLEL_WORKER_PARENT_CONTEXT_KEY, agent.context.id)
     context.set_data(PARALLEL_WORKER_JOB_KEY, f"{tool_name}-{uuid.uuid4().hex[:8]}")
     context.set_data(PARALLEL_WORKER_KIND_KEY, "tool")
@@ -35,9 +37,13 @@ async def run_tool_job(agent: Any, tool_name: str, tool_args: dict) -> str:
     try:
         tool = worker.get_tool(tool_name, None, tool_args, "", worker.loop_data)
         await tool.before_execution(**tool_args)
-        await call_extensions_async("tool_execute_before", worker, tool_args=tool_args, tool_name=tool_name)
+        await call_extensions_async(
+            "tool_execute_before", worker, tool_args=tool_args, tool_name=tool_name
+        )
         response = await tool.execute(**tool_args)
-        await call_extensions_async("tool_execute_after", worker, response=response, tool_name=tool_name)
+        await call_extensions_async(
+            "tool_execute_after", worker, response=response, tool_name=tool_name
+        )
         await tool.after_execution(response)
         return response.message
     finally:

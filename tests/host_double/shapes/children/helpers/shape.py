@@ -24,7 +24,11 @@ def split_request(request: Any) -> tuple[str, str | None, dict]:
     """Empty arguments are allowed; they are copied; `tool:method` becomes the argument `action`."""
     if not isinstance(request, dict):
         raise ValueError("the tool request is not an object")
-    names = [request[key] for key in ("tool_name", "tool") if request.get(key) and isinstance(request[key], str)]
+    names = [
+        request[key]
+        for key in ("tool_name", "tool")
+        if request.get(key) and isinstance(request[key], str)
+    ]
     given = [request[key] for key in ("tool_args", "args") if isinstance(request.get(key), dict)]
     if not names or not given:
         raise ValueError("the tool request needs a name and an object of arguments")

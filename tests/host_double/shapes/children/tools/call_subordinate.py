@@ -29,19 +29,25 @@ def get_or_create_subordinate(
     wanted = _known_profile(parent, profile)
     target, fresh = f"{context_id or ''}".strip(), f"{reset}".strip().lower() == "true"
     if target and fresh:
-        raise RepairableException("context_id goes on with a subordinate, reset makes a new one: not both")
+        raise RepairableException(
+            "context_id goes on with a subordinate, reset makes a new one: not both"
+        )
     found = None if fresh else _find(parent, target, slot)
     if found is None:
         return _create(parent, wanted, name, message, slot)
     used = found.config.profile or ""
     if wanted and wanted != used:
-        raise RepairableException(f"this subordinate is a {used or 'default'}: Set reset=true for a {wanted}")
+        raise RepairableException(
+            f"this subordinate is a {used or 'default'}: Set reset=true for a {wanted}"
+        )
     if found.context is not parent.context and found.context.is_running():
         raise RepairableException(f"subordinate {found.context.id} is still running")
     return found
 
 
-async def run_subordinate(parent: Agent, subordinate: Agent, message: str, attachments: list[str] | None = None) -> str:
+async def run_subordinate(
+    parent: Agent, subordinate: Agent, message: str, attachments: list[str] | None = None
+) -> str:
     """Runs in the caller's task: the child's chat has no task of its own."""
     text, paths = f"{message or ''}".strip(), [f"{path}" for path in attachments or []]
     if not text:
@@ -65,7 +71,9 @@ def _known_profile(parent: Agent, profile: str) -> str:
     wanted = f"{profile or ''}".strip()
     known = subagents.get_available_agents_dict(projects.get_context_project_name(parent.context))
     if wanted and wanted not in known:
-        raise RepairableException(f"no profile '{wanted}'; there are: {', '.join(sorted(known)) or 'none'}")
+        raise RepairableException(
+            f"no profile '{wanted}'; there are: {', '.join(sorted(known)) or 'none'}"
+        )
     return wanted
 
 
@@ -81,13 +89,17 @@ def _find(parent: Agent, context_id: str, slot: str) -> Agent | None:
     if context_id:
         chat = AgentContext.get(context_id)
         if chat is None or not _is_child(chat, parent):
-            raise RepairableException(f"subordinate context '{context_id}' was not found under {parent.agent_name}")
+            raise RepairableException(
+                f"subordinate context '{context_id}' was not found under {parent.agent_name}"
+            )
         return _registered(parent, chat.agent0)
     linear = parent.get_data(Agent.DATA_NAME_SUBORDINATE)
     if linear is not None and slot == DEFAULT_SUBORDINATE_SLOT:
         return linear
     chats = [chat for chat in AgentContext.all() if _is_child(chat, parent, slot)]
-    return _registered(parent, max(chats, key=lambda chat: chat.created_at).agent0) if chats else None
+    return (
+        _registered(parent, max(chats, key=lambda chat: chat.created_at).agent0) if chats else None
+    )
 
 
 def _registered(parent: Agent, child: Agent) -> Agent:
@@ -99,7 +111,10 @@ def _registered(parent: Agent, child: Agent) -> Agent:
 
 
 def _create(parent: Agent, profile: str, name: str, message: str, slot: str) -> Agent:
-    child = Agent(parent.number + 1, initialize_agent(override_settings={"agent_profile": profile} if profile else None))
+    child = Agent(
+        parent.number + 1,
+        initialize_agent(override_settings={"agent_profile": profile} if profile else None),
+    )
     chat = child.context
     short = " ".join(f"{message or ''}".split())[:80].rstrip()
     chat.name = f"{name or ''}".strip() or short or child.agent_name
@@ -129,9 +144,19 @@ class Delegation(Tool):
         paths = attachments if isinstance(attachments, list) else []
         answer = await run_subordinate(self.agent, child, message, paths)
         additional = {"context_id": child.context.id}
-        hint = self.agent.read_prompt("fw.hint.call_sub.md") if len(answer) >= saved_results.LEN_MIN else ""
-        return Response(message=answer, break_loop=False, additional=additional | ({"hint": hint} if hint else {}))
+        hint = (
+            self.agent.read_prompt("fw.hint.call_sub.md")
+            if len(answer) >= saved_results.LEN_MIN
+            else ""
+        )
+        return Response(
+            message=answer,
+            break_loop=False,
+            additional=additional | ({"hint": hint} if hint else {}),
+        )
 
     def get_log_object(self):
         heading = f"icon://communication {self.agent.agent_name}: Calling Subordinate Agent"
-        return self.agent.context.log.log(type="subagent", heading=heading, content="", kvps=self.args)
+        return self.agent.context.log.log(
+            type="subagent", heading=heading, content="", kvps=self.args
+        )

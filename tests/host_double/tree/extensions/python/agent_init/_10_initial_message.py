@@ -14,4 +14,6 @@ class InitialMessage(Extension):
         self.agent.loop_data = LoopData()
         message = self.agent.hist_add_ai_response(greeting)
         text = json.loads(greeting)["tool_args"]["text"]
-        self.agent.context.log.log(type="response", content=text, finished=True, update_progress="none", id=message.id)
+        self.agent.context.log.log(
+            type="response", content=text, finished=True, update_progress="none", id=message.id
+        )

@@ -14,5 +14,7 @@ def build_default_heading(agent):
 class LogForStream(Extension):
     async def execute(self, loop_data, **kwargs):
         if self.agent and "log_item_generating" not in loop_data.params_temporary:
-            row = self.agent.context.log.log(type="agent", heading=build_default_heading(self.agent), id=str(uuid.uuid4()))
+            row = self.agent.context.log.log(
+                type="agent", heading=build_default_heading(self.agent), id=str(uuid.uuid4())
+            )
             loop_data.params_temporary["log_item_generating"] = row

@@ -7,5 +7,8 @@ class OrganizeHistoryWait(Extension):
         while self.agent and self.agent.history.is_over_limit():
             task = self.agent.get_data(DATA_NAME_TASK)
             self.agent.set_data(DATA_NAME_TASK, None)
-            if not (await task.result() if task else await self.agent.history.compress()) and task is None:
+            if (
+                not (await task.result() if task else await self.agent.history.compress())
+                and task is None
+            ):
                 return

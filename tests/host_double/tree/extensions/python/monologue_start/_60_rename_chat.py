@@ -19,7 +19,10 @@ class RenameChat(Extension):
 
     async def change_name(self):
         agent = self.agent
-        asked = {"current_name": agent.context.name, "history": agent.history.output_text()[:20_000]}
+        asked = {
+            "current_name": agent.context.name,
+            "history": agent.history.output_text()[:20_000],
+        }
         name = await agent.call_utility_model(
             system=agent.read_prompt("fw.rename_chat.sys.md"),
             message=agent.read_prompt("fw.rename_chat.msg.md", **asked),

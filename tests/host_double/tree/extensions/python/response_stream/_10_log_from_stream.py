@@ -9,4 +9,6 @@ class LogFromStream(Extension):
         fields = parsed or {}
         fallback = f"Using {fields['tool_name']}" if "tool_name" in fields else "Receiving..."
         heading = build_heading(self.agent, fields.get("headline", fallback))
-        loop_data.params_temporary["log_item_generating"].update(heading=heading, content=text, kvps=fields)
+        loop_data.params_temporary["log_item_generating"].update(
+            heading=heading, content=text, kvps=fields
+        )

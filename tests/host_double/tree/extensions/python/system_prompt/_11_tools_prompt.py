@@ -17,7 +17,9 @@ class ToolsPrompt(Extension):
 async def build_prompt(agent) -> str:
     """Every `agent.system.tool.*.md` of the agent's folders; one that fails is left out with a console line."""
     extra = agent.get_data(TOOL_KWARGS_KEY) or {}
-    found = files.get_unique_filenames_in_dirs(subagents.get_paths(agent, "prompts"), "agent.system.tool.*.md")
+    found = files.get_unique_filenames_in_dirs(
+        subagents.get_paths(agent, "prompts"), "agent.system.tool.*.md"
+    )
     texts = []
     for name in map(os.path.basename, found):
         try:

@@ -13,4 +13,6 @@ async def build_prompt(agent) -> str:
     name = projects.get_context_project_name(agent.context)
     if not name:
         return agent.read_prompt("agent.system.projects.inactive.md")
-    return agent.read_prompt("agent.system.projects.active.md", **projects.build_system_prompt_vars(name))
+    return agent.read_prompt(
+        "agent.system.projects.active.md", **projects.build_system_prompt_vars(name)
+    )

@@ -5,7 +5,9 @@ class ReplaceLastToolOutput(Extension):
     """Works only when something put `{"last_tool_output": ...}` under `last_tool_call`: the host itself never does."""
 
     async def execute(self, tool_args: dict | None = None, tool_name: str = "", **kwargs):
-        known = ((self.agent.get_data("last_tool_call") or {}) if self.agent else {}).get("last_tool_output")
+        known = ((self.agent.get_data("last_tool_call") or {}) if self.agent else {}).get(
+            "last_tool_output"
+        )
         if not tool_args or not known:
             return
 

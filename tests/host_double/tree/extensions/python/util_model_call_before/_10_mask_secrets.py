@@ -7,4 +7,6 @@ class MaskToolSecrets(Extension):
         if not self.agent or not call_data:
             return
         mask = get_secrets_manager(self.agent.context).mask_values
-        call_data.update({part: mask(call_data[part]) for part in ("system", "message") if call_data.get(part)})
+        call_data.update(
+            {part: mask(call_data[part]) for part in ("system", "message") if call_data.get(part)}
+        )

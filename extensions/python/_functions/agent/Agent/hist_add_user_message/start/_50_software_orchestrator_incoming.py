@@ -1,9 +1,9 @@
 from helpers.extension import Extension
 
-from usr.plugins.software_orchestrator.helpers import host_events
+from usr.plugins.software_orchestrator.helpers.host import events
 
 
 class Incoming(Extension):
     def execute(self, data: dict = {}, **kwargs):  # noqa: B006 - the host's signature
         if self.agent:
-            host_events.incoming(self.agent, data)
+            events.incoming(self.agent, data)

@@ -1,8 +1,8 @@
 from helpers.extension import Extension
 
-from usr.plugins.software_orchestrator.helpers import host_events
+from usr.plugins.software_orchestrator.helpers.host import events
 
 
 class Cleared(Extension):
     def execute(self, data: dict = {}, **kwargs):  # noqa: B006 - the host's signature
-        host_events.cleared(data["args"][0], "the chat was reset or removed")
+        events.cleared(data["args"][0], "the chat was reset or removed")

@@ -1,0 +1,87 @@
+"""Everything the plugin refuses, as one tree.
+
+    HandoverError               carries message, hint and code; its text is what the model reads
+    ├── RequestError            the call itself: missing or bad arguments
+    ├── RefusedError            the call is well-formed, the rules say no
+    ├── RecordError             the record could not be written, read or trusted
+    └── SettingsError           settings or roster are wrong; names the entry
+
+A bug is none of these and is never dressed up as one. The host's own exceptions pass through.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Code = Literal[
+    "missing",
+    "unknown_specialist",
+    "bad_value",
+    "root_not_absolute",
+    "limit_not_positive",
+    "path_unsafe",
+    "self",
+    "graph",
+    "depth",
+    "hops",
+    "receiver_open",
+    "nothing_new",
+    "incomplete",
+    "authority",
+    "stopped",
+    "append_failed",
+    "start_failed",
+    "nothing_open",
+    "unknown_reference",
+    "parallel",
+]
+
+
+class HandoverError(Exception):
+    """A refusal in words a model can act on.
+
+    `message` says what is wrong and what came, `hint` what to do instead, `code` is one of `Code` (docs/architecture.md, Errors).
+    """
+
+    def __init__(self, message: str, hint: str = "", code: Code = "bad_value") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.code: Code = code
+
+    def __str__(self) -> str:
+        """`ERROR: <message>; <hint>` on one line; untrusted parts were escaped by whoever raised it."""
+        text = f"ERROR: {self.message}"
+        return f"{text}; {self.hint}" if self.hint else text
+
+
+class RequestError(HandoverError):
+    """The arguments are missing or cannot be understood."""
+
+
+class RefusedError(HandoverError):
+    """The loop guard, the graph or another rule says no.
+
+    `stops` is the reason when this refusal stops the chain until the person writes, else "".
+    """
+
+    def __init__(
+        self, message: str, hint: str = "", code: Code = "graph", *, stops: str = ""
+    ) -> None:
+        super().__init__(message, hint, code)
+        self.stops = stops
+
+
+class RecordError(HandoverError):
+    """A briefing or ledger could not be written, read or trusted."""
+
+    def __init__(self, message: str, hint: str = "", code: Code = "append_failed") -> None:
+        super().__init__(message, hint, code)
+
+
+class SettingsError(HandoverError):
+    """Settings or roster are wrong; the message names the entry and the field."""
+
+
+class MemoryRuleError(AssertionError):
+    """One of the three memory-protection rules was broken: a bug, never a refusal."""
