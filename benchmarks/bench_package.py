@@ -27,8 +27,9 @@ sys.path.remove(str(ROOT))
 
 from usr.plugins.software_orchestrator.helpers.flow import package, prepare
 from usr.plugins.software_orchestrator.helpers.records import resources
+from usr.plugins.software_orchestrator.helpers.records.local import local_ports
 from usr.plugins.software_orchestrator.helpers.text import tokens
-from usr.plugins.software_orchestrator.helpers.values.call import Caller, Ports, local_ports
+from usr.plugins.software_orchestrator.helpers.values.call import Caller, Ports
 from usr.plugins.software_orchestrator.helpers.values.settings import settings
 
 TURNS, SEED, RUNS, MOST = 2_000, 20260605, 60, 1.5

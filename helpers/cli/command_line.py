@@ -30,10 +30,11 @@ from ..history.saved_chat import load_chat
 from ..history.transcript import Transcript, from_chat, recent_turns
 from ..records import resources
 from ..records.book import chain_holding
+from ..records.local import local_ports
 from ..records.paths import HandoverFolder
 from ..text.render import one_line
 from ..values import settings as values_settings
-from ..values.call import COMMAND_LINE, ORCHESTRATOR, Caller, Ports, local_ports
+from ..values.call import COMMAND_LINE, ORCHESTRATOR, Caller, Ports
 from ..values.errors import HandoverError, RefusedError, RequestError
 from ..values.settings import Settings
 from ..views import metrics as measuring

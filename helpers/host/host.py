@@ -26,9 +26,10 @@ from ..history import log
 from ..history.answer import Scope, joined, visible_line
 from ..history.transcript import Transcript, from_history, recent_turns
 from ..records import resources
+from ..records.local import local_ports
 from ..text.masking import map_text, redact
 from ..values import settings as values_settings
-from ..values.call import ORCHESTRATOR, Caller, Ports, local_ports, utc
+from ..values.call import ORCHESTRATOR, Caller, Ports, utc
 from ..values.errors import Code, HandoverError, RecordError, RefusedError, SettingsError
 from ..values.packet import Turn
 from ..values.settings import Settings

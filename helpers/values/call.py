@@ -1,30 +1,37 @@
-"""What the flow needs from outside: who calls, and the few things that are not pure."""
+"""A call as one value: who calls from where, under which settings, with which few things that are not pure."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Protocol
 
-from ..records.paths import installation_key
-from ..records.resources import ROOT
-from ..text.masking import Mask, redact
-from ..text.tokens import TokenCounter, counter
 from .packet import Turn
+from .settings import Settings
 
 ORCHESTRATOR = "a0_software_orchestrator"
 COMMAND_LINE = "cli"
+
+
+class TokenCounter(Protocol):
+    """`name` says how it counts: "cl100k_base" or "estimate"."""
+
+    @property
+    def name(self) -> str: ...
+
+    def count(self, text: str, /) -> int: ...
 
 
 @dataclass(frozen=True)
 class Caller:
     """Who calls, from which chat.
 
-    `inside` is the handover the caller works in ("" for the orchestrator), `continues` the leg after which the work moves on
-    by itself. `person_count` is how many messages the person has
-    written in this chat, `person_messages` the newest of them (all that are still known), oldest first. `turns(n)` gives the
-    last n turns of the chat, for a call that sends none. `resume` and `lifts` are what only a person at the command line says.
+    `inside` is the handover the caller works in ("" for the orchestrator), `continues` the leg after
+    which the work moves on by itself. `person_count` is how many messages the person has written in
+    this chat, `person_messages` the newest of them (all that are still known), oldest first.
+    `turns(n)` gives the last n turns of the chat, for a call that sends none. `resume` and `lifts`
+    are what only a person at the command line says.
     """
 
     chat_id: str = COMMAND_LINE
@@ -46,27 +53,32 @@ class Caller:
 
 @dataclass(frozen=True)
 class Ports:
-    """What is not pure: `clock` gives UTC, `new_id(prefix)` makes `<prefix>-<16 hex>`, `mask` hides secrets, `counter` counts
-    tokens and loads late, `key` signs the ledger."""
+    """What is not pure.
+
+    `clock` gives UTC, `new_id(prefix)` makes `<prefix>-<16 hex>`, `mask` hides secrets (and stops a
+    write when it fails), `counter` counts tokens and loads late, `key` signs the ledger.
+    """
 
     clock: Callable[[], datetime]
     new_id: Callable[[str], str]
-    mask: Mask
+    mask: Callable[[str], str]
     counter: Callable[[], TokenCounter]
     key: Callable[[], bytes]
+
+
+@dataclass(frozen=True)
+class Call:
+    """All that a step of the flow needs to know of who asks for it."""
+
+    caller: Caller
+    settings: Settings
+    ports: Ports
+
+    def at(self, project_root: str) -> Call:
+        """The same call in another project's folder."""
+        return replace(self, caller=replace(self.caller, project_root=project_root))
 
 
 def utc(moment: datetime) -> str:
     """`2026-06-05T14:03:07.123456Z`."""
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%f") + "Z"
-
-
-def local_ports(mask: Mask = redact) -> Ports:
-    """The real clock, ids, counter and installation key; `mask` hides what this place knows to be secret."""
-    return Ports(
-        clock=lambda: datetime.now(UTC),
-        new_id=lambda prefix: f"{prefix}-{secrets.token_hex(8)}",
-        mask=mask,
-        counter=counter,
-        key=lambda: installation_key(ROOT),
-    )

@@ -56,7 +56,26 @@ class HandoverError(Exception):
 
 
 class RequestError(HandoverError):
-    """The arguments are missing or cannot be understood."""
+    """The arguments are missing or cannot be understood.
+
+    `topic`, `project_root` and `receiver` are what could be understood of them, else "": where the
+    refusal can be recorded.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        hint: str = "",
+        code: Code = "bad_value",
+        *,
+        topic: str = "",
+        project_root: str = "",
+        receiver: str = "",
+    ) -> None:
+        super().__init__(message, hint, code)
+        self.topic = topic
+        self.project_root = project_root
+        self.receiver = receiver
 
 
 class RefusedError(HandoverError):

@@ -1,17 +1,290 @@
-"""One line of a chain's ledger, as a value."""
+"""What can happen in a chain: one class for each kind of event, and an event as a line of the ledger.
+
+    Payload
+    ├── Prepared                  the snapshot: the whole packet
+    ├── Briefed                   where an entry stands in a briefing
+    ├── Superseded                another call to the same receiver took its place
+    ├── Delivered, Accepted, Interrupted, Reopened, HistoryRead
+    ├── Closing                   control comes back, with a note and the packet after it
+    │   ├── Done, Clarify, Rejected, Escalated      verdicts of a specialist
+    │   └── Failed, Cancelled                       nobody's verdict
+    └── Refused, Resumed, DeclineLifted
+
+A class says what may come before it (`follows`) and where it leads (`state`): the state diagram of
+docs/architecture.md. What is in `data` stays readable: fields that a version does not know are
+ignored, fields that it lacks have a default.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+
+from .errors import RecordError
+from .packet import SCHEMA as PACKET_SCHEMA
+from .packet import HandoverPacket, Value
 
 SCHEMA = 1
-Kind = Literal[
-    "prepared", "briefed", "superseded", "delivered", "accepted", "done", "clarify", "rejected", "escalated", "failed",
-    "cancelled", "interrupted", "reopened", "history_read", "refused", "resumed", "decline_lifted",
+State = Literal[
+    "prepared", "delivered", "accepted", "interrupted", "superseded",
+    "done", "clarify", "rejected", "escalated", "failed", "cancelled",
 ]  # fmt: skip
-KINDS: frozenset[str] = frozenset(get_args(Kind))
+OPEN: frozenset[State] = frozenset({"delivered", "accepted", "interrupted"})
+RETURNED: frozenset[State] = frozenset(
+    {"done", "clarify", "rejected", "escalated", "failed", "cancelled"}
+)
+CLOSED: frozenset[State] = RETURNED | {"superseded"}
+NOWHERE: frozenset[State] = frozenset()
+Data = Mapping[str, JsonValue]
+
+
+class Payload(BaseModel):
+    """What an event of one kind says."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    kind: ClassVar[str] = ""
+    # The states of a handover in which the event counts, and the one it then leads to ("": none).
+    follows: ClassVar[frozenset[State]] = NOWHERE
+    state: ClassVar[State | Literal[""]] = ""
+
+    def to_data(self) -> dict[str, JsonValue]:
+        """The `data` of the event's line."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+class WithPacket(Payload):
+    """An event that carries a packet, and therefore has an entry in a briefing."""
+
+    packet: HandoverPacket | None = None
+
+
+class Asked(Value):
+    """Authority as a call asked for it, before it was narrowed."""
+
+    granted: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
+
+
+class Prepared(WithPacket):
+    """A handover stands ready; `estimated` and `delivered` are tokens, `limit` is too.
+
+    `answers` names the clarify it answers, `continues` the leg it goes on from, `person_messages`
+    is how many messages the person had written by then.
+    """
+
+    kind = "prepared"
+    state = "prepared"
+
+    fingerprint: str = ""
+    person_messages: int = 0
+    answers: str = ""
+    continues: str = ""
+    limit: int = 0
+    overflow: Literal["fit", "whole"] = "fit"
+    estimated: int = 0
+    delivered: int = 0
+    omitted: tuple[str, ...] = ()
+    turns: int = 0
+    include_recent_turns: int | None = None
+    authority_asked: Asked | None = None
+    token_counter: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+class Briefed(Payload):
+    """Where the entry of `event` was about to be written: `length` bytes from `offset` of `path`."""
+
+    kind = "briefed"
+
+    event: str
+    path: str
+    offset: int
+    length: int
+    sha256: str
+
+
+class Superseded(Payload):
+    kind = "superseded"
+    follows = frozenset({"prepared"})
+    state = "superseded"
+
+    by: str = ""
+
+
+class Delivered(Payload):
+    """The package went to its specialist: its tokens and hash, and how each artifact then was."""
+
+    kind = "delivered"
+    follows = frozenset({"prepared"})
+    state = "delivered"
+
+    tokens: int = 0
+    text_sha256: str = ""
+    artifacts: Mapping[str, str] = {}
+    omitted: tuple[str, ...] = ()
+    way: str = ""
+    limit: int | None = None
+    overflow: Literal["fit", "whole"] = "fit"
+    include_recent_turns: int | None = None
+
+
+class Accepted(Payload):
+    """`implicit`: by the specialist's first tool call instead of a verdict."""
+
+    kind = "accepted"
+    follows = frozenset({"delivered", "interrupted"})
+    state = "accepted"
+
+    implicit: bool = False
+
+
+class Interrupted(Payload):
+    kind = "interrupted"
+    follows = frozenset({"delivered", "accepted"})
+    state = "interrupted"
+
+    why: str = ""
+
+
+class Reopened(Payload):
+    kind = "reopened"
+    follows = RETURNED
+    state = "accepted"
+
+    why: str = ""
+
+
+class HistoryRead(Payload):
+    """The specialist read more than its package; `range` in the words of the call."""
+
+    kind = "history_read"
+
+    reason: str = ""
+    range: str = ""
+    tokens: int = 0
+
+
+class Note(Value):
+    """A hand-back note: seed 002's four parts, and what a verdict needs beside them.
+
+    `already_held` are questions that the packet answered, `incomplete` the parts that are missing.
+    """
+
+    what_happened: str = ""
+    observations: str = ""
+    user_state: str = ""
+    next: str = ""
+    reason: str = ""
+    missing: tuple[str, ...] = ()
+    already_held: tuple[str, ...] = ()
+    incomplete: tuple[str, ...] = ()
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    def said(self) -> Iterator[tuple[str, str | tuple[str, ...]]]:
+        """What is not empty, in the order of a briefing's entry."""
+        for name in type(self).model_fields:
+            if value := getattr(self, name):
+                yield name, value
+
+    def __bool__(self) -> bool:
+        return any(self.said())
+
+
+class Closing(WithPacket):
+    """Control comes back. `packet` is the chain's after it; None where only questions were answered."""
+
+    follows = OPEN
+    # The word of handover_reply that leads here, "" where it is nobody's verdict.
+    verdict: ClassVar[str] = ""
+
+    note: Note = Note()
+    outcome: str = ""
+    implicit: bool = False
+    hand_to: str = ""
+    person_messages: int = 0
+    warnings: tuple[str, ...] = ()
+    why: str = ""
+
+
+class Done(Closing):
+    """`hand_to` is the specialist that shall go on with the work."""
+
+    kind = state = verdict = "done"
+
+
+class Clarify(Closing):
+    """Asked back. With nothing `missing` the packet held all of it and the work goes on."""
+
+    kind = state = verdict = "clarify"
+
+    missing: tuple[str, ...] = ()
+    already_held: tuple[str, ...] = ()
+
+
+class Rejected(Closing):
+    kind = state = "rejected"
+    verdict = "reject"
+
+
+class Escalated(Closing):
+    """The person is needed: by a verdict, or (without a handover) because a cap was reached."""
+
+    kind = state = "escalated"
+    verdict = "escalate"
+
+
+class Failed(Closing):
+    kind = state = "failed"
+    follows = OPEN | {"prepared"}
+
+
+class Cancelled(Closing):
+    kind = state = "cancelled"
+    follows = OPEN | {"prepared"}
+
+
+class Refused(Payload):
+    """A call or reply was refused; `asked` is authority that was not the sender's to give."""
+
+    kind = "refused"
+
+    code: str = ""
+    why: str = ""
+    asked: tuple[str, ...] = ()
+
+
+class Resumed(Payload):
+    """A stop was lifted; `by` is "person" or "command line"."""
+
+    kind = "resumed"
+
+    by: str = ""
+
+
+class DeclineLifted(Payload):
+    kind = "decline_lifted"
+
+    field: str = ""
+    verbatim: str = ""
+    by: str = ""
+
+
+KINDS: Mapping[str, type[Payload]] = {
+    row.kind: row
+    for row in (
+        Prepared, Briefed, Superseded, Delivered, Accepted, Done, Clarify, Rejected, Escalated, Failed,
+        Cancelled, Interrupted, Reopened, HistoryRead, Refused, Resumed, DeclineLifted,
+    )
+}  # fmt: skip
+VERDICTS: Mapping[str, type[Closing]] = {
+    row.verdict: row for row in KINDS.values() if issubclass(row, Closing) and row.verdict
+}
 
 
 @dataclass(frozen=True)
@@ -25,14 +298,15 @@ class Draft:
     depth: int = 0
     sender: str = ""
     receiver: str = ""
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: Data = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Event:
-    """A written event. `time` is UTC, ISO 8601 with "Z"; `sha`, `prev` and `mac` are 64 hex characters, `prev` "" at first.
+    """A written event. `time` is UTC, ISO 8601 with "Z".
 
-    `trusted` is decided by the reader: `mac` was made with this installation's key. It is not stored.
+    `sha`, `prev` and `mac` are 64 hex characters, `prev` "" at first. `trusted` is decided by the
+    reader: `mac` was made with this installation's key. It is not stored.
     """
 
     schema: int
@@ -45,11 +319,66 @@ class Event:
     depth: int
     sender: str
     receiver: str
-    data: Mapping[str, Any]
+    data: Data
     prev: str
     sha: str
     mac: str
     trusted: bool = False
+
+    @cached_property
+    def payload(self) -> Payload:
+        """What it says, in its type; of an unknown kind nothing.
+
+        Raises RecordError for data that do not fit, and for a packet of a newer schema.
+        """
+        row = KINDS.get(self.kind, Payload)
+        if issubclass(row, WithPacket):
+            _check_schema(self.data.get("packet"))
+        try:
+            return row.model_validate(self.data)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            raise RecordError(
+                f"event {self.id} ({self.kind}) does not fit the schema: {where}: {first['msg']}"
+            ) from error
+
+    @property
+    def packet(self) -> HandoverPacket | None:
+        """The packet it carries. Raises as `payload`."""
+        payload = self.payload
+        return payload.packet if isinstance(payload, WithPacket) else None
+
+
+def _check_schema(packet: Any) -> None:
+    identity = packet.get("identity") if isinstance(packet, Mapping) else None
+    schema = identity.get("schema") if isinstance(identity, Mapping) else None
+    if isinstance(schema, int) and schema > PACKET_SCHEMA:
+        raise RecordError(
+            f"the ledger holds a packet of schema {schema}, this version reads up to"
+            f" {PACKET_SCHEMA}",
+            "update the plugin",
+        )
+
+
+def of_chain(payload: Payload, chain: str, *, sender: str = "", receiver: str = "") -> Draft:
+    """A draft about the chain as a whole."""
+    return Draft(payload.kind, chain, sender=sender, receiver=receiver, data=payload.to_data())
+
+
+def about(packet: HandoverPacket, payload: Payload) -> Draft:
+    """A draft about a handover: every place is filled from the packet's identity."""
+    identity = packet.identity
+    return Draft(
+        payload.kind,
+        identity.chain_id,
+        identity.handover_id,
+        identity.hop,
+        identity.depth,
+        identity.sender,
+        identity.receiver,
+        payload.to_data(),
+    )
 
 
 def draft(
@@ -63,10 +392,7 @@ def draft(
     receiver: str = "",
     **data: Any,
 ) -> Draft:
-    """A draft with its data as keywords; `kind` is one of `KINDS`, `data` JSON that is masked already.
-
-    Raises ValueError for a kind that is none.
-    """
+    """A draft from raw data. Goes with the last caller."""
     if kind not in KINDS:
         raise ValueError(f"no such kind of event: {kind}")
     return Draft(kind, chain, handover, hop, depth, sender, receiver, data)

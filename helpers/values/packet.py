@@ -1,12 +1,19 @@
 """The packet: what one agent gives another, as frozen values.
 
-Seed 004's five layers (goal, artifacts, decisions, rejected paths, next required), seed 002's note (user state, next) and
-seed 000's carried state (fields with a status, flags, sections) stand in one schema, `docs/packet.schema.json`.
+Seed 004's five layers (goal, artifacts, decisions, rejected paths, next required), seed 002's note
+(user state, next) and seed 000's carried state (fields with a status, flags, sections) stand in one
+schema, `docs/packet.schema.json`.
+
+A field of `Contents` is one row: its type says how a call is read and how it is drawn, its `Travels`
+under which heading and how dearly it travels. The request, the merge, the package, the briefing's
+entry, the note and "is it answered already" follow from the row.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -16,6 +23,39 @@ DecisionStatus = Literal["active", "superseded", "rejected", "declined"]
 StateStatus = Literal[
     "answered", "declined", "skipped_not_triggered", "skipped_section_omitted", "volunteered"
 ]
+# Of a field's value on the next hop: nothing stays, the newest one said stays, or all are gathered.
+Inherited = Literal["", "newest", "all"]
+NEVER_CUT = 0
+LAST = 99
+
+
+@dataclass(frozen=True)
+class Travels:
+    """How a field travels.
+
+    `section` is its heading in a package, `entry` in a briefing where that differs. `rank` orders
+    what goes in first when room is short (1 before 2), `NEVER_CUT` is always whole; `place` orders
+    the sections of a package. `returned`: a specialist may add to it when it hands back. `news`: a
+    change of it is a reason to hand over again.
+    """
+
+    section: str
+    rank: int = 5
+    place: int = 50
+    inherited: Inherited = ""
+    returned: bool = False
+    news: bool = False
+    entry: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A field of `Contents` with its name; `kind` is str, or the type of the items of a tuple."""
+
+    name: str
+    kind: type
+    plural: bool
+    travels: Travels
 
 
 class Value(BaseModel):
@@ -32,9 +72,12 @@ class Turn(Value):
 
 
 class Decision(Value):
-    """A decision of the chain; `id` is unique in the chain, `supersedes` the id of the decision it replaces."""
+    """A decision of the chain; `supersedes` is the id of the decision it replaces.
 
-    id: str
+    `id` is unique in the chain, and "" in a call that does not say it.
+    """
+
+    id: str = ""
     text: str
     rationale: str = ""
     evidence: tuple[str, ...] = ()
@@ -64,7 +107,7 @@ class RejectedPath(Value):
 class OpenQuestion(Value):
     """A question nobody has answered yet; `field` names the state field that would answer it."""
 
-    id: str
+    id: str = ""
     text: str
     field: str = ""
 
@@ -110,36 +153,110 @@ class Identity(Value):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
 
-class HandoverPacket(Value):
+class Contents(Value):
+    """What a packet holds beside its identity; of a call, what was said (`model_fields_set`).
+
+    The order of the fields is that of a briefing's entry.
+    """
+
+    goal: Annotated[str, Travels("Goal", rank=1, place=2, inherited="newest")] = ""
+    summary: Annotated[str, Travels("Summary", rank=4, place=60, news=True)] = ""
+    user_state: Annotated[str, Travels("User state", rank=3, place=40)] = ""
+    decisions: Annotated[
+        tuple[Decision, ...],
+        Travels("Decisions", rank=2, place=6, inherited="all", returned=True, news=True),
+    ] = ()
+    rejected_paths: Annotated[
+        tuple[RejectedPath, ...],
+        Travels(
+            "Rejected paths: do not try again",
+            rank=3,
+            place=10,
+            inherited="all",
+            returned=True,
+            news=True,
+            entry="Rejected paths",
+        ),
+    ] = ()
+    state: Annotated[
+        tuple[StateField, ...],
+        Travels("State", rank=2, place=8, inherited="all", returned=True, news=True),
+    ] = ()
+    flags: Annotated[
+        tuple[Flag, ...], Travels("Flags", rank=2, place=16, inherited="all", returned=True)
+    ] = ()
+    sections_done: Annotated[
+        tuple[str, ...], Travels("Sections done", rank=5, place=30, inherited="all", returned=True)
+    ] = ()
+    stopped_at: Annotated[
+        str, Travels("Stopped at", rank=3, place=20, inherited="newest", returned=True)
+    ] = ""
+    notes: Annotated[
+        tuple[str, ...], Travels("Notes", rank=6, place=70, inherited="all", returned=True)
+    ] = ()
+    artifacts: Annotated[
+        tuple[Artifact, ...],
+        Travels("Artifacts", rank=2, place=14, inherited="all", returned=True, news=True),
+    ] = ()
+    open_questions: Annotated[
+        tuple[OpenQuestion, ...],
+        Travels("Open questions", rank=2, place=12, inherited="all", returned=True, news=True),
+    ] = ()
+    next_action: Annotated[str, Travels("Next action", rank=NEVER_CUT, place=1)] = ""
+    acceptance_criteria: Annotated[
+        tuple[str, ...],
+        Travels(
+            "Acceptance criteria",
+            rank=NEVER_CUT,
+            place=3,
+            inherited="newest",
+            entry="Acceptance",
+        ),
+    ] = ()
+    authority: Annotated[
+        Authority, Travels("You may", rank=NEVER_CUT, place=18, entry="Authority")
+    ] = Authority()
+    return_condition: Annotated[
+        str, Travels("Return when", rank=NEVER_CUT, place=4, entry="Return condition")
+    ] = ""
+    handover_reason: Annotated[
+        str, Travels("Reason for the handover", rank=6, place=50, entry="Reason")
+    ] = ""
+    recent_turns: Annotated[tuple[Turn, ...], Travels("Recent turns", rank=3, place=LAST)] = ()
+
+
+class HandoverPacket(Contents):
     """The contract between sender and receiver."""
 
     identity: Identity
     topic: str
-    goal: str = ""
-    summary: str = ""
-    user_state: str = ""
-    recent_turns: tuple[Turn, ...] = ()
-    decisions: tuple[Decision, ...] = ()
-    artifacts: tuple[Artifact, ...] = ()
-    rejected_paths: tuple[RejectedPath, ...] = ()
-    open_questions: tuple[OpenQuestion, ...] = ()
-    next_action: str = ""
-    acceptance_criteria: tuple[str, ...] = ()
-    return_condition: str = ""
-    handover_reason: str = ""
-    authority: Authority = Authority()
-    state: tuple[StateField, ...] = ()
-    flags: tuple[Flag, ...] = ()
-    stopped_at: str = ""
-    sections_done: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, JsonValue]:
         """Plain JSON with the published names (`identity.schema`)."""
         return self.model_dump(mode="json", by_alias=True)
 
 
+@lru_cache(maxsize=1)
+def rows() -> tuple[Row, ...]:
+    """Every field of `Contents` in the order of a briefing's entry."""
+    made = []
+    for name, field in Contents.model_fields.items():
+        travels = next(item for item in field.metadata if isinstance(item, Travels))
+        items = get_args(field.annotation)
+        made.append(Row(name, items[0] if items else field.annotation, bool(items), travels))
+    return tuple(made)
+
+
+@lru_cache(maxsize=1)
+def package_rows() -> tuple[Row, ...]:
+    """The same in the order of a package's sections."""
+    return tuple(sorted(rows(), key=lambda row: row.travels.place))
+
+
 def schema() -> dict[str, Any]:
-    """The JSON Schema of a packet as it is recorded and handed over; `make schema` writes it to `docs/packet.schema.json`."""
+    """The JSON Schema of a packet as it is recorded and handed over.
+
+    `make schema` writes it to `docs/packet.schema.json`.
+    """
     made = HandoverPacket.model_json_schema(by_alias=True, mode="serialization")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
