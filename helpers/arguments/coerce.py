@@ -72,13 +72,16 @@ class Problems:
             )
         return default
 
-    def raise_if_any(self) -> None:
+    def raise_if_any(self, *, topic: str = "", project_root: str = "", receiver: str = "") -> None:
         if self._found:
             hints = dict.fromkeys(hint for _, hint, _ in self._found if hint)
             raise RequestError(
                 "; ".join(message for message, _, _ in self._found),
                 "; ".join(hints),
                 self._found[0][2],
+                topic=topic,
+                project_root=project_root,
+                receiver=receiver,
             )
 
 

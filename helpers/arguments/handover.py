@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from ..text.masking import Mask, map_text, safe
+from ..values.call import Call
 from ..values.errors import RequestError
-from ..values.packet import Turn
+from ..values.packet import Artifact, Contents, Decision, rows
 from ..values.roster import normal
 from ..values.settings import MAX_TOKENS, Settings
 from .coerce import (
@@ -23,7 +24,6 @@ from .coerce import (
     FLAGS,
     OPEN_QUESTIONS,
     REJECTED_PATHS,
-    Items,
     Problems,
     answered_fields,
     answered_id,
@@ -34,7 +34,6 @@ from .coerce import (
     decisions,
     decoded,
     items,
-    newest_turns,
     refuse_bottomless,
     shown,
     state,
@@ -50,89 +49,92 @@ _LONGEST_PATH = 4095  # bytes: PATH_MAX of Linux without its NUL
 
 @dataclass(frozen=True, kw_only=True)
 class HandoverRequest:
-    """The arguments of `handover_to_specialist`, understood and masked. Items are mappings with the packet's field names.
+    """The arguments of `handover_to_specialist`, understood and masked.
 
-    `recent_turns` are the newest that may travel, at least one where there is any; None when the call sends none.
+    `given` is what the call says for the packet: `model_fields_set` of it, and of each item in it,
+    names what was said; a decision without an id has id "". What came empty was not said. The
+    default return condition stands in it as if the call had said it. `recent_turns` are all that
+    were sent, oldest first. `answers` is the id of the handover that asked, "" for none.
     """
 
     specialist_profile: str
     topic: str
     project_root: str
-    summary: str = ""
-    recent_turns: tuple[Turn, ...] | None = None
-    decisions: Items = ()
-    artifacts: Items = ()
-    return_condition: str = ""
-    handover_reason: str = ""
+    given: Contents = field(default_factory=Contents)
+    answers: str = ""
     max_context_tokens: int
     include_recent_turns: int
-    goal: str = ""
-    next_action: str = ""
-    acceptance_criteria: tuple[str, ...] = ()
-    rejected_paths: Items = ()
-    open_questions: Items = ()
-    user_state: str = ""
-    state: Items = ()
-    answers: str = ""
-    flags: Items = ()
-    sections_done: tuple[str, ...] = ()
-    stopped_at: str = ""
-    notes: tuple[str, ...] = ()
-    authority: Mapping[str, tuple[str, ...]] | None = None
     overflow: Literal["fit", "whole"] = "fit"
     start: bool = False
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
 
-ARGUMENTS = tuple(item.name for item in fields(HandoverRequest) if item.name != "warnings")
+ARGUMENTS = (
+    *(item.name for item in fields(HandoverRequest) if item.name not in ("given", "warnings")),
+    *(row.name for row in rows()),
+)
 
 
-def parse(
-    args: Mapping[Any, Any], settings: Settings, *, mask: Mask, project_root: str = ""
-) -> HandoverRequest:
-    """The request in `args`; `project_root` stands in when the call names none.
+def parse(args: Mapping[Any, Any], call: Call) -> HandoverRequest:
+    """The request in `args`; the caller's project stands in when the call names none.
 
     Raises RequestError with every problem of the call; its code is that of the first.
     """
+    settings, mask = call.settings, call.ports.mask
     problems = Problems()
     attempt = problems.attempt
     raw, warnings = named(args, ARGUMENTS, mask)
-    count = attempt(
-        "include_recent_turns", _count(settings), as_json(raw.get("include_recent_turns")), 0
-    )
-    if "recent_turns" in raw:
-        raw["recent_turns"] = newest_turns(raw["recent_turns"], max(1, count))
     values, broken = made_whole(raw, mask, problems)
     given = {name: values.get(name) for name in ARGUMENTS}
-    plain: dict[str, Any] = {name: text(given[name]).strip() for name in _TEXTS}
-    request = HandoverRequest(
-        specialist_profile=_profile(given["specialist_profile"], settings, problems),
-        topic=_topic(given["topic"], problems),
-        project_root=_project_root(given["project_root"], project_root, problems, mask),
-        recent_turns=turns(given["recent_turns"]) or None,
-        decisions=decisions(given["decisions"], problems),
-        artifacts=items(given["artifacts"], ARTIFACTS, problems),
-        rejected_paths=items(given["rejected_paths"], REJECTED_PATHS, problems),
-        open_questions=items(given["open_questions"], OPEN_QUESTIONS, problems),
-        flags=items(given["flags"], FLAGS, problems),
-        acceptance_criteria=texts(given["acceptance_criteria"]),
-        sections_done=texts(given["sections_done"], commas=True),
-        notes=texts(given["notes"]),
-        state=attempt("state", state, given["state"], ())
+    profile = _profile(given["specialist_profile"], settings, problems)
+    topic = _topic(given["topic"], problems)
+    root = _project_root(given["project_root"], call.caller.project_root, problems, mask)
+    said: dict[str, Any] = {name: text(given[name]).strip() for name in _TEXTS}
+    said |= {
+        "recent_turns": turns(given["recent_turns"]),
+        "decisions": [Decision(**_numbered(d)) for d in decisions(given["decisions"], problems)],
+        "artifacts": [
+            Artifact(**{**a, **({"version": str(a["version"])} if "version" in a else {})})
+            for a in items(given["artifacts"], ARTIFACTS, problems)
+        ],
+        "rejected_paths": items(given["rejected_paths"], REJECTED_PATHS, problems),
+        "open_questions": items(given["open_questions"], OPEN_QUESTIONS, problems),
+        "flags": items(given["flags"], FLAGS, problems),
+        "acceptance_criteria": texts(given["acceptance_criteria"]),
+        "sections_done": texts(given["sections_done"], commas=True),
+        "notes": texts(given["notes"]),
+        "state": attempt("state", state, given["state"], ())
         + attempt("answers", answered_fields, given["answers"], ()),
+        "return_condition": text(given["return_condition"]).strip()
+        or settings.default_return_condition,
+    }
+    asked = attempt("authority", authority, given["authority"], None)
+    if asked and any(asked.values()):
+        said["authority"] = asked
+    request = HandoverRequest(
+        specialist_profile=profile,
+        topic=topic,
+        project_root=root,
+        given=Contents(**{name: value for name, value in said.items() if value}),
         answers=answered_id(given["answers"]),
-        authority=attempt("authority", authority, given["authority"], None),
         max_context_tokens=attempt("max_context_tokens", _limit, given["max_context_tokens"], 0)
         or settings.max_context_tokens,
-        include_recent_turns=count,
+        include_recent_turns=attempt(
+            "include_recent_turns", _count(settings), given["include_recent_turns"], 0
+        ),
         overflow=attempt("overflow", choice("fit", "whole"), given["overflow"], "fit"),
         start=attempt("start", boolean, given["start"], False),
-        return_condition=text(given["return_condition"]).strip()
-        or settings.default_return_condition,
-        **plain,
     )
-    problems.raise_if_any()
+    problems.raise_if_any(topic=topic, project_root=root, receiver=profile)
     return replace(request, warnings=(*warnings, *broken, *problems.warnings))
+
+
+def _numbered(item: Mapping[str, Any]) -> dict[str, Any]:
+    digits = re.sub(r"\D", "", str(item.get("version") or ""))[:6]
+    rest = {name: value for name, value in item.items() if name != "version"}
+    if "status" in rest:
+        rest["status"] = rest["status"].lower()
+    return {**rest, "version": int(digits)} if digits else rest
 
 
 _TEXTS = ("summary", "handover_reason", "goal", "next_action", "user_state", "stopped_at")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..text.masking import Mask
+from ..values.call import Call
 from .coerce import Problems, decoded, shown, text, whole_number
 from .handover import tidy
 
@@ -39,12 +39,13 @@ class HistoryRequest:
         return bool(self.words or self.phrases)
 
 
-def parse(args: Mapping[Any, Any], cap_tokens: int, *, mask: Mask = str) -> HistoryRequest:
+def parse(args: Mapping[Any, Any], call: Call) -> HistoryRequest:
     """The request in `args`; no argument at all asks for everything.
 
     Raises RequestError (code bad_value) with every problem of the call and what is allowed.
     """
-    values, warnings = tidy(args, ARGUMENTS, mask)
+    cap_tokens = call.settings.full_history_max_tokens
+    values, warnings = tidy(args, ARGUMENTS, call.ports.mask)
     problems = Problems()
     attempt = problems.attempt
     words, phrases = attempt("query", query, values.get("query"), ((), ()))

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
-from ..text.masking import Mask
+from ..values.call import Call
+from ..values.events import VERDICTS
+from ..values.packet import Contents, rows
 from ..values.roster import Roster
 from . import coerce as shape
 from . import handover
-from .coerce import Items, Problems, shown
+from .coerce import Problems, shown
 
-Verdict = Literal["accept", "clarify", "reject", "done", "escalate"]
-VERDICTS: tuple[Verdict, ...] = ("accept", "clarify", "reject", "done", "escalate")
+VERDICT_WORDS = ("accept", *VERDICTS)
 # Seed 002: the four questions a good note answers.
 NOTE_PARTS = ("what_happened", "observations", "user_state", "next")
 _OTHER_WORDS = {
@@ -22,28 +23,25 @@ _OTHER_WORDS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReplyRequest:
-    """What a specialist says of its handover, masked. `missing` are names of fields or questions, `hand_to` a profile."""
+    """What a specialist says of its handover, masked.
 
-    verdict: Verdict
+    `verdict` is "accept" or a word of `values.events.VERDICTS`, `outcome` "", "completed", "partial"
+    or "blocked", `hand_to` a profile or "". `missing` are names of fields or questions. `given` is
+    what it adds to the packet: rows with `travels.returned`, as in a `HandoverRequest`.
+    """
+
+    verdict: str
+    outcome: str = ""
+    hand_to: str = ""
+    missing: tuple[str, ...] = ()
     what_happened: str = ""
     observations: str = ""
     user_state: str = ""
     next: str = ""
-    missing: tuple[str, ...] = ()
     reason: str = ""
-    decisions: Items = ()
-    artifacts: Items = ()
-    rejected_paths: Items = ()
-    open_questions: Items = ()
-    state: Items = ()
-    flags: Items = ()
-    sections_done: tuple[str, ...] = ()
-    stopped_at: str = ""
-    notes: tuple[str, ...] = ()
-    hand_to: str = ""
-    outcome: str = ""
+    given: Contents = field(default_factory=Contents)
     warnings: tuple[str, ...] = ()
 
     @property
@@ -52,44 +50,57 @@ class ReplyRequest:
         return tuple(name for name in NOTE_PARTS if not getattr(self, name))
 
 
-ARGUMENTS = tuple(item.name for item in fields(ReplyRequest) if item.name != "warnings")
-_TEXTS = ("what_happened", "observations", "user_state", "next", "reason", "stopped_at")
+ARGUMENTS = (
+    *(item.name for item in fields(ReplyRequest) if item.name not in ("given", "warnings")),
+    *(row.name for row in rows() if row.travels.returned),
+)
 
 
-def parse_reply(args: Mapping[Any, Any], roster: Roster, mask: Mask) -> ReplyRequest:
+def parse_reply(args: Mapping[Any, Any], call: Call) -> ReplyRequest:
     """The reply in `args`. Raises RequestError with every problem of the call."""
     problems = Problems()
-    values, warnings = handover.tidy(args, ARGUMENTS, mask, problems)
+    values, warnings = handover.tidy(args, ARGUMENTS, call.ports.mask, problems)
     given = {name: values.get(name) for name in ARGUMENTS}
-    plain: dict[str, Any] = {name: shape.text(given[name]).strip() for name in _TEXTS}
+    plain: dict[str, Any] = {
+        name: shape.text(given[name]).strip() for name in (*NOTE_PARTS, "reason")
+    }
+    sent = {name: given[name] for name in given if name in Contents.model_fields}
+    carried = handover.parse(
+        {
+            "specialist_profile": call.settings.roster.names()[0],
+            "topic": "-",
+            "project_root": "/",
+            **{name: value for name, value in sent.items() if name != "user_state"},
+        },
+        call,
+    )
     reply = ReplyRequest(
         verdict=_verdict(given["verdict"], problems),
         missing=shape.texts(given["missing"], commas=True),
-        decisions=shape.decisions(given["decisions"], problems),
-        artifacts=shape.items(given["artifacts"], shape.ARTIFACTS, problems),
-        rejected_paths=shape.items(given["rejected_paths"], shape.REJECTED_PATHS, problems),
-        open_questions=shape.items(given["open_questions"], shape.OPEN_QUESTIONS, problems),
-        flags=shape.items(given["flags"], shape.FLAGS, problems),
-        state=problems.attempt("state", shape.state, given["state"], ()),
-        sections_done=shape.texts(given["sections_done"], commas=True),
-        notes=shape.texts(given["notes"]),
-        hand_to=_receiver(given["hand_to"], roster, problems),
+        hand_to=_receiver(given["hand_to"], call.settings.roster, problems),
         outcome=problems.attempt("outcome", _outcome, given["outcome"], ""),
+        given=Contents(
+            **{
+                name: getattr(carried.given, name)
+                for name in carried.given.model_fields_set
+                if name != "return_condition"
+            }
+        ),
         **plain,
     )
     _check_parts(reply, problems)
     problems.raise_if_any()
-    return replace(reply, warnings=(*warnings, *problems.warnings))
+    return replace(reply, warnings=(*warnings, *carried.warnings, *problems.warnings))
 
 
-def _verdict(value: Any, problems: Problems) -> Verdict:
+def _verdict(value: Any, problems: Problems) -> str:
     word = shape.text(value).strip(" \"'.").lower()
     word = _OTHER_WORDS.get(word, word)
-    if word not in VERDICTS:
+    if word not in VERDICT_WORDS:
         came = f", got {shown(value)}" if word else ""
         problems.add(
             f"verdict is required{came}",
-            "use one of: " + ", ".join(VERDICTS),
+            "use one of: " + ", ".join(VERDICT_WORDS),
             "bad_value" if word else "missing",
         )
         return "accept"
