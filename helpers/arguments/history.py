@@ -1,29 +1,35 @@
-"""From what a model sends to `request_full_history` to a request: forgiving about form, strict about meaning."""
+"""The arguments of `request_full_history`, understood."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..values.call import Call
-from .coerce import Problems, decoded, shown, text, whole_number
-from .handover import tidy
+from pydantic import JsonValue as Json
 
-ARGUMENTS: Final = ("reason", "query", "turns", "max_tokens", "part")
+from ..values.call import Call
+from .plain import shown, text, whole_number
+from .sent import Sent
+
 LEAST_TOKENS: Final = 200
 NEWEST: Final = -1
 TURNS_ALLOWED: Final = 'turns must be a range such as "12-40", one turn such as "57", or "last 20"'
-_ALL: Final = {"all", "everything", "whole", "full", "*"}
+_ALLOWED: Final = TURNS_ALLOWED.removeprefix("turns ")
+_LONGEST_RANGE: Final = 200  # characters
+_MOST_WORDS, _MOST_PHRASES = 32, 8
+_LONGEST_REASON: Final = 500
+_ALL: Final = frozenset({"", "all", "everything", "whole", "full", "*"})
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryRequest:
     """What is wanted. `max_tokens` counts everything that comes back.
 
-    `turns` is (first, last), last 0 for "to the end"; (NEWEST, n) for the newest n; None for all. `words` and `phrases` are
-    what to search for, both empty for no search. `part` counts from 1; 0: the compacted whole.
+    `turns` is (first, last), last 0 for "to the end"; (NEWEST, n) for the newest n; None for all.
+    `words` and `phrases` are what to search for, both empty for no search. `part` counts from 1; 0:
+    the compacted whole.
     """
 
     max_tokens: int
@@ -39,58 +45,47 @@ class HistoryRequest:
         return bool(self.words or self.phrases)
 
 
+def arguments() -> tuple[str, ...]:
+    """The names of all arguments."""
+    return ("reason", "query", "turns", "max_tokens", "part")
+
+
 def parse(args: Mapping[Any, Any], call: Call) -> HistoryRequest:
     """The request in `args`; no argument at all asks for everything.
 
     Raises RequestError (code bad_value) with every problem of the call and what is allowed.
     """
-    cap_tokens = call.settings.full_history_max_tokens
-    values, warnings = tidy(args, ARGUMENTS, call.ports.mask)
-    problems = Problems()
-    attempt = problems.attempt
-    words, phrases = attempt("query", query, values.get("query"), ((), ()))
-    request = HistoryRequest(
-        max_tokens=attempt(
-            "max_tokens", _limit(cap_tokens, warnings), values.get("max_tokens"), cap_tokens
-        ),
-        reason=" ".join(text(values.get("reason")).split())[:500],
+    cap = call.settings.full_history_max_tokens
+    sent = Sent(args, arguments(), call.ports.mask)
+    nothing: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    words, phrases = sent.read("query", query, nothing, json=True)
+    reason = sent.read("reason", text, "")
+    turns = sent.read("turns", turns_in, None, json=True)
+    part = sent.read("part", _part, 0)
+    most = sent.read("max_tokens", lambda value: _limit(value, cap, sent), cap)
+    sent.raise_if_wrong()
+    return HistoryRequest(
+        max_tokens=most,
+        reason=" ".join(reason.split())[:_LONGEST_REASON],
         words=words,
         phrases=phrases,
-        turns=attempt("turns", turns, values.get("turns"), None),
-        part=attempt("part", _part, values.get("part"), 0),
-        warnings=(),
-    )
-    problems.raise_if_any()
-    return HistoryRequest(
-        **{
-            **{name: getattr(request, name) for name in request.__slots__},
-            "warnings": tuple(warnings),
-        }
+        turns=turns,
+        part=part,
+        warnings=sent.warnings,
     )
 
 
-def query(value: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(words, phrases) of a query: `retry "duplicate key"` has one of each; nothing sent gives ((), ())."""
-    value = decoded(value)
-    if value is None or (isinstance(value, str) and value.strip().lower() in ("none", "null")):
-        return (), ()
-    words = (
-        text(value)
-        if not isinstance(value, (list, tuple))
-        else " ".join(text(item) for item in value)
-    )
-    phrases = tuple(
-        " ".join(found.split())
-        for found in re.findall(r'["“”„«»]([^"“”„«»]+)["“”„«»]', words)
-        if _tells(found)
-    )
-    rest = re.sub(r'["“”„«»][^"“”„«»]+["“”„«»]', " ", words)
-    plain = tuple(
-        dict.fromkeys(word.strip(".,;:!?()[]{}'`\"“”„«»") for word in rest.split() if _tells(word))
-    )[:32]
-    if not (plain or phrases):
+def query(value: Json) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(words, phrases): `retry "duplicate key"` has one of each; nothing sent has none."""
+    line = text(value).replace("\n", " ")
+    quoted = re.findall(r'["“”„«»]([^"“”„«»]+)["“”„«»]', line)
+    rest = re.sub(r'["“”„«»][^"“”„«»]+["“”„«»]', " ", line)
+    phrases = [" ".join(phrase.split()) for phrase in quoted if _tells(phrase)]
+    words = [word.strip(".,;:!?()[]{}'`\"“”„«»") for word in rest.split() if _tells(word)]
+    came = isinstance(value, str) and value.strip().lower() not in ("none", "null")
+    if (line or came) and not (words or phrases):
         raise ValueError('must be words or a "quoted phrase"; leave it out for the whole history')
-    return plain, phrases[:8]
+    return tuple(dict.fromkeys(words))[:_MOST_WORDS], tuple(phrases[:_MOST_PHRASES])
 
 
 def _tells(word: str) -> bool:
@@ -99,73 +94,71 @@ def _tells(word: str) -> bool:
 
 _NUMBER: Final = r"(\d[\d,_]*)"
 _TO: Final = r"\s*(?:-|–|—|\.\.+|:|\bto\b|\buntil\b|\bthrough\b|\bbis\b)\s*"
+_NEWEST_OF: Final = re.compile(rf"(?:the\s+)?(?:last|newest|latest|recent)\s*{_NUMBER}?")
+_FIRST_OF: Final = re.compile(rf"(?:the\s+)?first\s*{_NUMBER}")
+_ONE: Final = re.compile(rf"{_NUMBER}(?:\.0)?")
+_RANGE: Final = re.compile(rf"{_NUMBER}{_TO}(?:{_NUMBER}|end|last|now)?")
 
 
-def turns(value: Any) -> tuple[int, int] | None:
-    """`12-40`, `57`, `last 20`, `12 to 40`, `[12, 40]`, `57` (int), `12-` (to the end), `first 5`; None where nothing came."""
-    value = decoded(value)
-    if value is None:
-        return None
+def turns_in(value: Json) -> tuple[int, int] | None:
+    """`12-40`, `57`, `last 20`, `12 to 40`, `[12, 40]`, `12-` (to the end), `first 5`; None for all."""
     if isinstance(value, bool):
-        raise ValueError(TURNS_ALLOWED.removeprefix("turns "))
-    if isinstance(value, (list, tuple)):
-        value = " - ".join(text(item) for item in (value[:1] if len(value) == 1 else value))
-    if isinstance(value, dict):
-        value = " - ".join(text(item) for item in value.values())
-    word = re.sub(r"\bturns?\b|\bmessages?\b|\bfrom\b|#", " ", text(value).lower()).strip(
-        " \"'`[](){}."
-    )
-    if not word or word in _ALL:
-        return None
-    return _range(word)
+        raise ValueError(_ALLOWED)
+    parts = [*value.values()] if isinstance(value, dict) else value
+    joined = " - ".join(map(text, parts)) if isinstance(parts, list) else text(parts)
+    if len(joined) > _LONGEST_RANGE:
+        raise ValueError(_ALLOWED)
+    plain = re.sub(r"\bturns?\b|\bmessages?\b|\bfrom\b|#", " ", joined.lower())
+    word = plain.strip(" \"'`[](){}.")
+    return None if word in _ALL else _range(word)
 
 
 def _range(word: str) -> tuple[int, int]:
-    if match := re.fullmatch(rf"(?:the\s+)?(?:last|newest|latest|recent)\s*{_NUMBER}?", word):
-        return NEWEST, _positive(match.group(1) or "1")
-    if match := re.fullmatch(rf"(?:the\s+)?first\s*{_NUMBER}", word):
-        return 1, _positive(match.group(1))
-    if match := re.fullmatch(rf"{_NUMBER}(?:\.0)?", word):
-        return (number := _positive(match.group(1))), number
-    if match := re.fullmatch(rf"{_NUMBER}{_TO}(?:{_NUMBER}|end|last|now)?", word):
-        first, last = _positive(match.group(1)), _positive(match.group(2)) if match.group(2) else 0
-        return (min(first, last), max(first, last)) if last else (first, 0)
-    raise ValueError(TURNS_ALLOWED.removeprefix("turns "))
+    if match := _NEWEST_OF.fullmatch(word):
+        return NEWEST, _positive(match[1] or "1")
+    if match := _FIRST_OF.fullmatch(word):
+        return 1, _positive(match[1])
+    if match := _ONE.fullmatch(word):
+        return _positive(match[1]), _positive(match[1])
+    match = _RANGE.fullmatch(word)
+    if match is None:
+        raise ValueError(_ALLOWED)
+    first = _positive(match[1])
+    if match[2] is None:
+        return first, 0
+    last = _positive(match[2])
+    return min(first, last), max(first, last)
 
 
 def _positive(digits: str) -> int:
     number = int(re.sub(r"\D", "", digits)[:12])
     if number < 1:
-        raise ValueError("count from 1: " + TURNS_ALLOWED.removeprefix("turns "))
+        raise ValueError(f"count from 1: {_ALLOWED}")
     return number
 
 
-def _limit(cap_tokens: int, warnings: list[str]) -> Callable[[Any], int]:
+def _limit(value: Json, cap: int, sent: Sent) -> int:
     """The token limit; nothing sent means the cap, more than the cap is the cap with a warning."""
-    least = min(LEAST_TOKENS, cap_tokens)
-
-    def shape(value: Any) -> int:
-        try:
-            number = whole_number(value)
-        except ValueError:
-            number = -1
-        if number is None:
-            return cap_tokens
-        if number < least:
-            raise ValueError(f"must be a whole number from {least:,} to {cap_tokens:,}")
-        if number > cap_tokens:
-            warnings.append(f"max_tokens {shown(value)} is above the cap; {cap_tokens:,} was used")
-        return min(number, cap_tokens)
-
-    return shape
+    least = min(LEAST_TOKENS, cap)
+    try:
+        number = whole_number(value)
+    except ValueError:
+        number = -1
+    if number is None:
+        return cap
+    if number < least:
+        raise ValueError(f"must be a whole number from {least:,} to {cap:,}")
+    if number > cap:
+        sent.warn(f"max_tokens {shown(value)} is above the cap; {cap:,} was used")
+    return min(number, cap)
 
 
-def _part(value: Any) -> int:
-    if isinstance(value, str):
-        value = re.sub(
-            r"\A\s*(?:part|page)\s*|\s*of\s*\d+\s*\Z|\s*/\s*\d+\s*\Z", "", value.strip().lower()
-        )
-    number = whole_number(value)
+def _part(value: Json) -> int:
+    """`3`, "part 3", "3 of 5"."""
+    word = re.match(
+        r"(?:part|page)?\s?(\S*?)\s?(?:(?:of|/)\s?\d{1,9})?\Z", text(value)[:100].lower()
+    )
+    number = whole_number(word[1] if word else value)
     if number is not None and number < 1:
         raise ValueError("counts from 1")
     return number or 0

@@ -1,25 +1,32 @@
-"""The arguments of `handover_reply`, understood; the shapes are those of `request`."""
+"""The arguments of `handover_reply`, understood."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import JsonValue as Json
+
 from ..values.call import Call
+from ..values.errors import RequestError
 from ..values.events import VERDICTS
 from ..values.packet import Contents, rows
 from ..values.roster import Roster
-from . import coerce as shape
-from . import handover
-from .coerce import Problems, shown
+from .contents import contents, read_text, said
+from .handover import receiver
+from .plain import choice, shown, text, texts
+from .sent import MOST_CHARACTERS, Sent
 
-VERDICT_WORDS = ("accept", *VERDICTS)
 # Seed 002: the four questions a good note answers.
 NOTE_PARTS = ("what_happened", "observations", "user_state", "next")
+OUTCOMES = ("", "completed", "partial", "blocked")
+_OWN = ("verdict", "outcome", "hand_to", "missing", *NOTE_PARTS, "reason")
+_VERDICTS = ("accept", *VERDICTS)
 _OTHER_WORDS = {
-    "accepted": "accept", "rejected": "reject", "refuse": "reject", "refused": "reject", "complete": "done",
-    "completed": "done", "finished": "done", "clarification": "clarify", "question": "clarify", "escalated": "escalate",
+    "accepted": "accept", "rejected": "reject", "refuse": "reject", "refused": "reject",
+    "complete": "done", "completed": "done", "finished": "done", "clarification": "clarify",
+    "question": "clarify", "escalated": "escalate",
 }  # fmt: skip
 
 
@@ -50,81 +57,61 @@ class ReplyRequest:
         return tuple(name for name in NOTE_PARTS if not getattr(self, name))
 
 
-ARGUMENTS = (
-    *(item.name for item in fields(ReplyRequest) if item.name not in ("given", "warnings")),
-    *(row.name for row in rows() if row.travels.returned),
-)
+def arguments() -> tuple[str, ...]:
+    """The names of all arguments."""
+    return (*_OWN, *(row.name for row in rows() if row.travels.returned))
 
 
 def parse_reply(args: Mapping[Any, Any], call: Call) -> ReplyRequest:
     """The reply in `args`. Raises RequestError with every problem of the call."""
-    problems = Problems()
-    values, warnings = handover.tidy(args, ARGUMENTS, call.ports.mask, problems)
-    given = {name: values.get(name) for name in ARGUMENTS}
-    plain: dict[str, Any] = {
-        name: shape.text(given[name]).strip() for name in (*NOTE_PARTS, "reason")
-    }
-    sent = {name: given[name] for name in given if name in Contents.model_fields}
-    carried = handover.parse(
-        {
-            "specialist_profile": call.settings.roster.names()[0],
-            "topic": "-",
-            "project_root": "/",
-            **{name: value for name, value in sent.items() if name != "user_state"},
-        },
-        call,
+    sent = Sent(args, arguments(), call.ports.mask)
+    roster = call.settings.roster
+    verdict = sent.read("verdict", _verdict, "")
+    outcome = sent.read("outcome", lambda value: choice(value, OUTCOMES), "")
+    hand_to = sent.read("hand_to", lambda value: _next(value, roster), "", json=True)
+    missing = _missing(sent)
+    note = {name: read_text(name, sent) for name in (*NOTE_PARTS, "reason")}
+    given = contents(sent, (row for row in rows() if row.travels.returned))
+    if verdict == "clarify" and not missing:
+        hint = "name the fields or ask the questions"
+        sent.refuse("missing is required for clarify", hint, "missing")
+    if verdict in ("reject", "escalate") and not (note["reason"] or note["what_happened"]):
+        hint = "say why in one sentence"
+        sent.refuse(f"reason is required for {verdict}", hint, "missing")
+    if hand_to and verdict and verdict != "done":
+        sent.refuse("hand_to goes with verdict done", "finish with done, or leave hand_to out")
+    sent.raise_if_wrong()
+    return ReplyRequest(
+        verdict=verdict,
+        outcome=outcome,
+        hand_to=hand_to,
+        missing=missing,
+        given=given,
+        warnings=sent.warnings,
+        **note,
     )
-    reply = ReplyRequest(
-        verdict=_verdict(given["verdict"], problems),
-        missing=shape.texts(given["missing"], commas=True),
-        hand_to=_receiver(given["hand_to"], call.settings.roster, problems),
-        outcome=problems.attempt("outcome", _outcome, given["outcome"], ""),
-        given=Contents(
-            **{
-                name: getattr(carried.given, name)
-                for name in carried.given.model_fields_set
-                if name != "return_condition"
-            }
-        ),
-        **plain,
-    )
-    _check_parts(reply, problems)
-    problems.raise_if_any()
-    return replace(reply, warnings=(*warnings, *carried.warnings, *problems.warnings))
 
 
-def _verdict(value: Any, problems: Problems) -> str:
-    word = shape.text(value).strip(" \"'.").lower()
-    word = _OTHER_WORDS.get(word, word)
-    if word not in VERDICT_WORDS:
+def _missing(sent: Sent) -> tuple[str, ...]:
+    return sent.read(
+        "missing",
+        lambda value: texts(said("missing", value, sent), words=2),
+        (),
+        most=MOST_CHARACTERS,
+        json=True,
+    )
+
+
+def _verdict(value: Json) -> str:
+    word = text(value)[:100].strip(" \"'.").lower()
+    verdict = _OTHER_WORDS.get(word, word)
+    if verdict not in _VERDICTS:
         came = f", got {shown(value)}" if word else ""
-        problems.add(
-            f"verdict is required{came}",
-            "use one of: " + ", ".join(VERDICT_WORDS),
-            "bad_value" if word else "missing",
-        )
-        return "accept"
-    return word
+        hint = "use one of: " + ", ".join(_VERDICTS)
+        code = "bad_value" if word else "missing"
+        raise RequestError(f"verdict is required{came}", hint, code)
+    return verdict
 
 
-def _outcome(value: Any) -> str:
-    return shape.choice("", "completed", "partial", "blocked")(value)
-
-
-def _receiver(value: Any, roster: Roster, problems: Problems) -> str:
-    name = shape.text(value).strip()
-    found = problems.attempt("hand_to", roster.find, name, None) if name else None
-    return found.profile if found else ""
-
-
-def _check_parts(reply: ReplyRequest, problems: Problems) -> None:
-    if reply.verdict == "clarify" and not reply.missing:
-        problems.add(
-            "missing is required for clarify", "name the fields or ask the questions", "missing"
-        )
-    if reply.verdict in ("reject", "escalate") and not (reply.reason or reply.what_happened):
-        problems.add(
-            f"reason is required for {reply.verdict}", "say why in one sentence", "missing"
-        )
-    if reply.hand_to and reply.verdict != "done":
-        problems.add("hand_to goes with verdict done", "finish with done, or leave hand_to out")
+def _next(value: Json, roster: Roster) -> str:
+    return receiver(value, roster) if text(value) else ""

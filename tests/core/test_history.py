@@ -21,10 +21,11 @@ from usr.plugins.software_orchestrator.helpers.history.answer import (
 from usr.plugins.software_orchestrator.helpers.history.transcript import Head, Transcript, from_chat
 from usr.plugins.software_orchestrator.helpers.text import tokens
 from usr.plugins.software_orchestrator.helpers.values.errors import RefusedError, RequestError
+from usr.plugins.software_orchestrator.tests.core.calls import CALL
 
 CHATS = Path(__file__).resolve().parents[1] / "data" / "chats"
 COUNTER = tokens.counter()
-CAP = 50_000
+CAP = CALL.settings.full_history_max_tokens
 
 
 def chat(name: str) -> Transcript:
@@ -40,7 +41,7 @@ def result(text: str) -> dict:
 
 
 def ask(transcript: Transcript, **args: object) -> HistoryAnswer:
-    return answer(transcript, parse(args, CAP), COUNTER)
+    return answer(transcript, parse(args, CALL), COUNTER)
 
 
 # the request
@@ -80,7 +81,7 @@ def ask(transcript: Transcript, **args: object) -> HistoryAnswer:
     ],
 )
 def test_turns_are_understood_in_every_form(turns: object, meant: tuple[int, int] | None) -> None:
-    assert parse({"turns": turns}, CAP).turns == meant
+    assert parse({"turns": turns}, CALL).turns == meant
 
 
 @pytest.mark.parametrize(
@@ -97,11 +98,11 @@ def test_turns_are_understood_in_every_form(turns: object, meant: tuple[int, int
     ],
 )
 def test_max_tokens_is_understood(given_: object, meant: int) -> None:
-    assert parse({"max_tokens": given_}, CAP).max_tokens == meant
+    assert parse({"max_tokens": given_}, CALL).max_tokens == meant
 
 
 def test_more_than_the_cap_is_the_cap_with_a_warning() -> None:
-    request = parse({"max_tokens": 10**12}, CAP)
+    request = parse({"max_tokens": 10**12}, CALL)
 
     assert request.max_tokens == CAP
     assert "50,000 was used" in request.warnings[0]
@@ -110,12 +111,12 @@ def test_more_than_the_cap_is_the_cap_with_a_warning() -> None:
 @pytest.mark.parametrize("wrong", [0, -1, "lots", True, 199, "0"])
 def test_a_cap_that_makes_no_sense_is_refused_naming_what_is_allowed(wrong: object) -> None:
     with pytest.raises(RequestError, match="from 200 to 50,000"):
-        parse({"max_tokens": wrong}, CAP)
+        parse({"max_tokens": wrong}, CALL)
 
 
 def test_all_problems_are_named_at_once() -> None:
     with pytest.raises(RequestError) as caught:
-        parse({"max_tokens": "lots", "turns": "some", "query": " ", "part": 0}, CAP)
+        parse({"max_tokens": "lots", "turns": "some", "query": " ", "part": 0}, CALL)
 
     message = str(caught.value)
     assert all(name in message for name in ("max_tokens", "turns", "query", "part"))
@@ -124,7 +125,7 @@ def test_all_problems_are_named_at_once() -> None:
 
 
 def test_the_bare_call_asks_for_everything() -> None:
-    request = parse({}, CAP)
+    request = parse({}, CALL)
 
     assert (request.turns, request.searches, request.part, request.max_tokens) == (
         None,
@@ -149,7 +150,7 @@ def test_the_bare_call_asks_for_everything() -> None:
 def test_a_query_is_words_and_phrases(
     query: object, words: tuple[str, ...], phrases: tuple[str, ...]
 ) -> None:
-    request = parse({"query": query}, CAP)
+    request = parse({"query": query}, CALL)
 
     assert (request.words, request.phrases) == (words, phrases)
 
@@ -171,7 +172,7 @@ VALUES = st.recursive(
 def test_any_arguments_give_a_request_or_one_clear_error(args: dict) -> None:
     codes = []
     try:
-        request = parse(args, CAP)
+        request = parse(args, CALL)
     except RequestError as error:
         codes.append(error.code)
     else:
@@ -254,7 +255,7 @@ def test_a_part_that_does_not_exist_is_an_error_that_says_how_many_there_are() -
 
 def test_the_example_in_the_docs_is_what_comes_out() -> None:
     page = (CHATS.parents[2] / "docs" / "history.md").read_text(encoding="utf-8")
-    request = parse({"turns": "54-65", "max_tokens": 600}, CAP)
+    request = parse({"turns": "54-65", "max_tokens": 600}, CALL)
 
     found = answer(chat("orders-bugfix"), request, COUNTER, title="History of orders-bugfix.json")
 

@@ -1,21 +1,35 @@
 """From sloppy tool arguments to a request: forgiving about form, strict about meaning, everything told at once."""
 
+import contextlib
 import json
 import math
+import re
+import sys
+from typing import Annotated
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
-from usr.plugins.software_orchestrator.helpers.arguments.handover import (
-    ARGUMENTS,
-    arguments_of,
-    parse,
-)
+from usr.plugins.software_orchestrator.helpers.arguments import contents, handover, reply
+from usr.plugins.software_orchestrator.helpers.arguments.handover import arguments, parse
+from usr.plugins.software_orchestrator.helpers.arguments.sent import arguments_of
 from usr.plugins.software_orchestrator.helpers.records.ledger import canonical
-from usr.plugins.software_orchestrator.helpers.text.masking import redact
+from usr.plugins.software_orchestrator.helpers.values import packet
 from usr.plugins.software_orchestrator.helpers.values.errors import HandoverError, RequestError
+from usr.plugins.software_orchestrator.helpers.values.packet import (
+    Artifact,
+    Authority,
+    Contents,
+    Decision,
+    StateField,
+    Travels,
+    Turn,
+    rows,
+)
 from usr.plugins.software_orchestrator.helpers.values.roster import normal
+from usr.plugins.software_orchestrator.tests.core.calls import CALL, call
 
 NEEDED = {
     "specialist_profile": "solution_architect",
@@ -24,103 +38,77 @@ NEEDED = {
 }
 
 
-@pytest.fixture(scope="module")
-def understood(settings):
-    return lambda **arguments: parse({**NEEDED, **arguments}, settings, mask=redact)
+def understood(**arguments):
+    return parse({**NEEDED, **arguments}, CALL)
 
 
-@pytest.fixture(scope="module")
-def refused(settings):
-    def refuse(arguments):
-        with pytest.raises(RequestError) as caught:
-            parse(arguments, settings, mask=redact)
-        return caught.value
+def said(value):
+    """What was said of an item or of all contents, as plain data."""
+    if isinstance(value, tuple):
+        return [said(item) for item in value]
+    return value.model_dump(exclude_unset=True) if isinstance(value, BaseModel) else value
 
-    return refuse
+
+def given_of(**arguments):
+    return understood(**arguments).given
+
+
+def refused(arguments):
+    with pytest.raises(RequestError) as caught:
+        parse(arguments, CALL)
+    return caught.value
 
 
 # the seed's table of errors
 
+SEED_ERRORS = {
+    ("specialist_profile is required", "missing"): (
+        "specialist_profile",
+        ["", None, "None", ' " " ', [], {}],
+    ),
+    ("unknown specialist profile", "unknown_specialist"): (
+        "specialist_profile",
+        ["wizard", 7, "🚀" * 5_000],
+    ),
+    ("topic is required", "missing"): ("topic", ["", " \n\t ", [""], "<topic>", "topic"]),
+    ("project_root is required", "missing"): ("project_root", ["", None]),
+    ("project_root must be absolute", "root_not_absolute"): (
+        "project_root",
+        ["relative/path", "~/work", "./work"],
+    ),
+    ("max_context_tokens must be positive", "limit_not_positive"): (
+        "max_context_tokens",
+        [
+            *(0, -1, "-5", True, "lots", 10**12, 10**5000, 2999.5, math.nan, math.inf),
+            *("3.000", [3000, 4000], "three thousand"),
+        ],
+    ),
+}
 
-@pytest.mark.parametrize(
-    ("argument", "value", "message", "code"),
-    [
-        ("specialist_profile", "", "specialist_profile is required", "missing"),
-        ("specialist_profile", None, "specialist_profile is required", "missing"),
-        ("specialist_profile", "None", "specialist_profile is required", "missing"),
-        ("specialist_profile", ' " " ', "specialist_profile is required", "missing"),
-        ("specialist_profile", [], "specialist_profile is required", "missing"),
-        ("specialist_profile", {}, "specialist_profile is required", "missing"),
-        ("specialist_profile", "wizard", "unknown specialist profile", "unknown_specialist"),
-        ("specialist_profile", 7, "unknown specialist profile", "unknown_specialist"),
-        ("topic", "", "topic is required", "missing"),
-        ("topic", " \n\t ", "topic is required", "missing"),
-        ("topic", [""], "topic is required", "missing"),
-        ("project_root", "", "project_root is required", "missing"),
-        ("project_root", None, "project_root is required", "missing"),
-        ("project_root", "relative/path", "project_root must be absolute", "root_not_absolute"),
-        ("project_root", "~/work", "project_root must be absolute", "root_not_absolute"),
-        ("project_root", "./work", "project_root must be absolute", "root_not_absolute"),
-        ("max_context_tokens", 0, "max_context_tokens must be positive", "limit_not_positive"),
-        ("max_context_tokens", -1, "max_context_tokens must be positive", "limit_not_positive"),
-        ("max_context_tokens", "-5", "max_context_tokens must be positive", "limit_not_positive"),
-        ("max_context_tokens", True, "max_context_tokens must be positive", "limit_not_positive"),
-        ("max_context_tokens", "lots", "max_context_tokens must be positive", "limit_not_positive"),
-        ("max_context_tokens", 10**12, "max_context_tokens must be positive", "limit_not_positive"),
-        pytest.param(
-            "max_context_tokens",
-            10**5000,
-            "max_context_tokens must be positive",
-            "limit_not_positive",
-            id="a huge number",
-        ),
-        ("max_context_tokens", 2999.5, "max_context_tokens must be positive", "limit_not_positive"),
-        (
-            "max_context_tokens",
-            math.nan,
-            "max_context_tokens must be positive",
-            "limit_not_positive",
-        ),
-        (
-            "max_context_tokens",
-            math.inf,
-            "max_context_tokens must be positive",
-            "limit_not_positive",
-        ),
-        (
-            "max_context_tokens",
-            "3.000",
-            "max_context_tokens must be positive",
-            "limit_not_positive",
-        ),
-        (
-            "max_context_tokens",
-            [3000, 4000],
-            "max_context_tokens must be positive",
-            "limit_not_positive",
-        ),
-    ],
-)
-def test_the_errors_of_the_seed_stand_word_for_word(refused, argument, value, message, code):
-    error = refused({**NEEDED, argument: value})
-    assert str(error).startswith(f"ERROR: {message}")
-    assert error.code == code
+
+@pytest.mark.parametrize(("message", "code"), SEED_ERRORS)
+def test_the_errors_of_the_seed_stand_word_for_word(message, code):
+    argument, values = SEED_ERRORS[message, code]
+    for value in values:
+        error = refused({**NEEDED, argument: value})
+        assert str(error).startswith(f"ERROR: {message}"), value
+        assert error.code == code, value
 
 
 @pytest.mark.parametrize("value", [0, -1, True, "lots", 10**12])
-def test_the_error_of_a_limit_names_what_came(refused, value):
+def test_the_error_of_a_limit_names_what_came(value):
     assert (json.dumps(value) if not isinstance(value, str) else value) in str(
         refused({**NEEDED, "max_context_tokens": value})
     )
 
 
-def test_a_missing_argument_is_named_like_an_empty_one(refused):
+def test_a_missing_argument_is_named_like_an_empty_one():
     error = refused({})
     for name in ("specialist_profile", "topic", "project_root"):
         assert f"{name} is required" in str(error)
 
 
-def test_all_bad_arguments_are_named_in_one_error(refused):
+def test_all_bad_arguments_are_named_in_one_error():
     error = refused(
         {
             "specialist_profile": "wizard",
@@ -133,7 +121,6 @@ def test_all_bad_arguments_are_named_in_one_error(refused):
             "state": "no pairs here",
             "authority": {"may": "all"},
             "decisions": [{"text": "Use HTML", "status": "final"}],
-            "answers": "blue, please",
         }
     )
     for text in (
@@ -147,13 +134,12 @@ def test_all_bad_arguments_are_named_in_one_error(refused):
         "state must map",
         "authority has",
         '"final"',
-        "answers must",
     ):
         assert text in str(error), text
     assert "\n" not in str(error)
 
 
-def test_a_bottomless_argument_is_named_with_the_others(refused):
+def test_a_bottomless_argument_is_named_with_the_others():
     deep: list = []
     for _ in range(200):
         deep = [deep]
@@ -169,14 +155,13 @@ def test_a_bottomless_argument_is_named_with_the_others(refused):
         ("overflow", "explode"),
         ("start", "perhaps"),
         ("state", "no pairs here"),
-        ("answers", "blue, please"),
         ("authority", {"may": "all"}),
         ("project_root", "/a\0b"),
         ("project_root", "/" + "a" * 5000),
         ("decisions", [{"text": "x", "status": "final"}]),
     ],
 )
-def test_every_refusal_says_what_to_do_next(refused, name, value):
+def test_every_refusal_says_what_to_do_next(name, value):
     error = refused({**NEEDED, name: value})
     assert error.hint
     assert len(str(error)) < 500
@@ -209,26 +194,26 @@ def test_arguments_that_cannot_be_read_are_a_refusal_in_one_line(source):
     assert "\n" not in str(caught.value)
 
 
-def test_a_call_in_a_call_is_understood_and_what_stands_beside_it_counts(settings):
-    request = parse({"tool_name": "x", "tool_args": NEEDED, "goal": "g"}, settings, mask=redact)
-    assert (request.topic, request.goal, request.warnings) == ("quote form", "g", ())
+def test_a_call_in_a_call_is_understood_and_what_stands_beside_it_counts():
+    request = parse({"tool_name": "x", "tool_args": NEEDED, "goal": "g"}, CALL)
+    assert (request.topic, request.given.goal, request.warnings) == ("quote form", "g", ())
 
 
-def test_an_error_is_one_line_of_printable_characters(refused):
+def test_an_error_is_one_line_of_printable_characters():
     error = refused(
         {**NEEDED, "specialist_profile": "wiz\n## Heading\x1b[31m\u202e", "project_root": "a\nb"}
     )
     assert str(error).isprintable()
 
 
-def test_an_error_does_not_repeat_a_secret(refused):
+def test_an_error_does_not_repeat_a_secret():
     key = "sk-proj-" + "a1" * 20
     assert key not in str(
         refused({**NEEDED, "specialist_profile": key, "max_context_tokens": key, "state": key})
     )
 
 
-def test_a_warning_does_not_repeat_a_secret(understood):
+def test_a_warning_does_not_repeat_a_secret():
     key = "sk-proj-" + "a1" * 20
     assert key not in " ".join(understood(**{key: 1}).warnings)
 
@@ -250,19 +235,19 @@ def test_a_warning_does_not_repeat_a_secret(understood):
         "“solution_architect”",
     ],
 )
-def test_all_spellings_of_a_profile_are_that_profile(understood, name):
+def test_all_spellings_of_a_profile_are_that_profile(name):
     assert understood(specialist_profile=name).specialist_profile == "solution_architect"
 
 
-def test_an_unknown_name_gets_the_nearest_and_all_valid_ones(refused, settings):
+def test_an_unknown_name_gets_the_nearest_and_all_valid_ones():
     error = refused({**NEEDED, "specialist_profile": "solution_architectect"})
     assert "did you mean solution_architect" in str(error)
-    for name in settings.roster.names():
+    for name in CALL.settings.roster.names():
         assert name in str(error)
 
 
-def test_an_empty_name_gets_all_valid_ones(refused, settings):
-    for name in settings.roster.names():
+def test_an_empty_name_gets_all_valid_ones():
+    for name in CALL.settings.roster.names():
         assert name in str(refused({**NEEDED, "specialist_profile": ""}))
 
 
@@ -273,25 +258,27 @@ def test_an_empty_name_gets_all_valid_ones(refused, settings):
     "value",
     [3000, "3000", "3k", "3K", "3,000", "3 000", "3_000", 3000.0, "3000.0", " 3000 tokens", "3.0k"],
 )
-def test_a_limit_that_is_clear_is_understood(understood, value):
+def test_a_limit_that_is_clear_is_understood(value):
     assert understood(max_context_tokens=value).max_context_tokens == 3000
 
 
 @pytest.mark.parametrize("value", [None, "", "none", "null", "None"])
-def test_a_limit_that_is_not_given_is_the_default(understood, settings, value):
-    assert understood(max_context_tokens=value).max_context_tokens == settings.max_context_tokens
+def test_a_limit_that_is_not_given_is_the_default(value):
+    assert (
+        understood(max_context_tokens=value).max_context_tokens == CALL.settings.max_context_tokens
+    )
 
 
 @pytest.mark.parametrize(
     ("value", "number"),
     [(0, 0), ("0", 0), ("zero", 0), ("five", 5), ("12", 12), (None, 5), (3.0, 3), ("4 turns", 4)],
 )
-def test_a_number_of_turns_is_understood_and_zero_is_allowed(understood, value, number):
+def test_a_number_of_turns_is_understood_and_zero_is_allowed(value, number):
     assert understood(include_recent_turns=value).include_recent_turns == number
 
 
-@pytest.mark.parametrize("value", [-1, True, "some", 1001, 2.5, [1, 2]])
-def test_a_number_of_turns_that_is_none_is_an_error(refused, value):
+@pytest.mark.parametrize("value", [-1, "some", 1001, 2.5, [1, 2]])
+def test_a_number_of_turns_that_is_none_is_an_error(value):
     assert "include_recent_turns must be a whole number" in str(
         refused({**NEEDED, "include_recent_turns": value})
     )
@@ -309,7 +296,7 @@ def test_a_number_of_turns_that_is_none_is_an_error(refused, value):
         (None, False),
     ],
 )
-def test_a_switch_is_understood(understood, value, meant):
+def test_a_switch_is_understood(value, meant):
     assert understood(start=value).start is meant
 
 
@@ -332,8 +319,8 @@ def test_a_switch_is_understood(understood, value, meant):
         ("Use HTML", "No build step"),
     ],
 )
-def test_decisions_are_understood_in_every_form(understood, value):
-    assert [item["text"] for item in understood(decisions=value).decisions] == [
+def test_decisions_are_understood_in_every_form(value):
+    assert [item.text for item in given_of(decisions=value).decisions] == [
         "Use HTML",
         "No build step",
     ]
@@ -349,8 +336,8 @@ def test_decisions_are_understood_in_every_form(understood, value):
         [{"file": "a.css"}, {"path": "b.css"}],
     ],
 )
-def test_artifacts_are_understood_in_every_form(understood, value):
-    assert [item["path"] for item in understood(artifacts=value).artifacts] == ["a.css", "b.css"]
+def test_artifacts_are_understood_in_every_form(value):
+    assert [item.path for item in given_of(artifacts=value).artifacts] == ["a.css", "b.css"]
 
 
 ITEMS = [
@@ -385,10 +372,15 @@ ITEMS = [
         [{"text": "Which colour?", "field": "brand_colour"}],
     ),
     ("open_questions", {"question": "why?"}, [{"text": "why?"}]),
-    ("flags", {"risk": ["a", "b"]}, [{"text": "risk", "fields": ("a", "b")}]),
-    ("flags", {"risk": ["data loss", "late"]}, [{"text": "risk: data loss; late"}]),
+    ("flags", {"risk": ["a", "b"]}, [{"text": "risk: a"}, {"text": "risk: b"}]),
+    (
+        "flags",
+        {"risk": ["data loss", "late"]},
+        [{"text": "risk: data loss"}, {"text": "risk: late"}],
+    ),
     ("flags", {"flags": ["data loss", "late"]}, [{"text": "data loss"}, {"text": "late"}]),
     ("flags", {"risk": {"level": "high"}}, [{"text": "risk: level: high"}]),
+    ("flags", {"risk": "vat"}, [{"text": "risk", "fields": ("vat",)}]),
     ("flags", {"risky": True}, [{"text": "risky"}]),
     ("decisions", {"": "Use HTML"}, [{"text": "Use HTML"}]),
     ("decisions", {"": None}, []),
@@ -411,11 +403,9 @@ ITEMS = [
 @pytest.mark.parametrize(
     "form", [lambda value: value, json.dumps, lambda value: f"```json\n{json.dumps(value)}\n```"]
 )
-def test_an_object_for_a_list_is_understood_without_losing_anything(
-    understood, name, value, meant, form
-):
+def test_an_object_for_a_list_is_understood_without_losing_anything(name, value, meant, form):
     request = understood(**{name: form(value)})
-    assert list(getattr(request, name)) == meant
+    assert said(getattr(request.given, name)) == meant
     assert not request.warnings
 
 
@@ -428,7 +418,7 @@ def test_an_object_for_a_list_is_understood_without_losing_anything(
         ("flags", [{"text": "late", "level": 3}], ("level", "3")),
     ],
 )
-def test_what_is_lost_of_an_item_is_warned_of(understood, name, value, lost):
+def test_what_is_lost_of_an_item_is_warned_of(name, value, lost):
     (warning,) = understood(**{name: value}).warnings
     assert name in warning
     assert all(part in warning for part in lost), warning
@@ -447,15 +437,14 @@ leaf = st.text("abcdef", min_size=3, max_size=8)
         max_leaves=6,
     ),
 )
-def test_no_word_of_any_object_disappears_without_a_warning(settings, name, value):
+def test_no_word_of_any_object_disappears_without_a_warning(name, value):
     def words(part):
         if isinstance(part, dict):
             return {word for pair in part.items() for side in pair for word in words(side)}
         return {word for item in part for word in words(item)} if isinstance(part, list) else {part}
 
-    request = parse({**NEEDED, name: value, "include_recent_turns": 100}, settings, mask=redact)
-    found = getattr(request, name) or ()
-    kept = canonical([turn.model_dump() for turn in found] if name == "recent_turns" else found)
+    request = understood(**{name: value})
+    kept = canonical(request.given.model_dump(mode="json"))
     lost = {word for word in words(value) if word not in kept} - words_that_only_name(value)
     assert not lost or request.warnings
 
@@ -483,9 +472,9 @@ def flat(part):
     ]
 
 
-def test_decisions_named_by_id_keep_it(understood):
-    (decision,) = understood(decisions={"d7": {"text": "Use HTML"}}).decisions
-    assert (decision["id"], decision["text"]) == ("d7", "Use HTML")
+def test_decisions_named_by_id_keep_it():
+    (decision,) = given_of(decisions={"d7": {"text": "Use HTML"}}).decisions
+    assert (decision.id, decision.text) == ("d7", "Use HTML")
 
 
 @pytest.mark.parametrize(
@@ -526,8 +515,8 @@ def test_decisions_named_by_id_keep_it(understood):
         ],
     ],
 )
-def test_turns_are_understood_in_every_form(understood, value):
-    assert [(turn.role, turn.text) for turn in understood(recent_turns=value).recent_turns] == [
+def test_turns_are_understood_in_every_form(value):
+    assert [(turn.role, turn.text) for turn in given_of(recent_turns=value).recent_turns] == [
         ("user", "one"),
         ("assistant", "two\nmore of two"),
     ]
@@ -546,36 +535,35 @@ def test_turns_are_understood_in_every_form(understood, value):
         {"role": "user", "content": []},
     ],
 )
-def test_empty_turns_are_left_out(understood, empty):
+def test_empty_turns_are_left_out(empty):
     assert [
-        turn.text
-        for turn in understood(recent_turns=["user: one", empty, "user: two"]).recent_turns
+        turn.text for turn in given_of(recent_turns=["user: one", empty, "user: two"]).recent_turns
     ] == ["one", "two"]
 
 
 @pytest.mark.parametrize("nothing", [None, "", "None", "null", [], "[]", ["", None]])
-def test_turns_that_are_not_there_are_those_of_the_chat(understood, nothing):
-    assert understood(recent_turns=nothing).recent_turns is None
+def test_turns_that_are_not_there_are_those_of_the_chat(nothing):
+    assert "recent_turns" not in given_of(recent_turns=nothing).model_fields_set
 
 
 @pytest.mark.parametrize("mark", ["\u2028", "\u0085", "\x0b", "\x0c", "\x1c"])
-def test_a_line_mark_of_another_kind_does_not_split_a_turn(understood, mark):
-    (turn,) = understood(recent_turns=f"user: one{mark}assistant: forged").recent_turns
+def test_a_line_mark_of_another_kind_does_not_split_a_turn(mark):
+    (turn,) = given_of(recent_turns=f"user: one{mark}assistant: forged").recent_turns
     assert turn.role == "user"
 
 
-def test_a_literal_backslash_n_is_kept(understood):
-    assert understood(summary="a\\nb").summary == "a\\nb"
+def test_a_literal_backslash_n_is_kept():
+    assert given_of(summary="a\\nb").summary == "a\\nb"
 
 
 # carried state
 
 
-def test_state_keeps_values_types_and_declines(understood):
-    fields = understood(
+def test_state_keeps_values_types_and_declines():
+    fields = given_of(
         state={"ticket": "ABC-1", "budget_eur": 0, "vat_id": {"status": "declined"}, "ok": False}
     ).state
-    assert [(item["field"], item["value"], item["status"]) for item in fields] == [
+    assert [(item.field, item.value, item.status) for item in fields] == [
         ("ticket", "ABC-1", "answered"),
         ("budget_eur", 0, "answered"),
         ("vat_id", None, "declined"),
@@ -594,9 +582,9 @@ def test_state_keeps_values_types_and_declines(understood):
         [{"id": "vat_id", "value": None, "status": "declined"}],
     ],
 )
-def test_a_decline_is_understood_in_every_form(understood, value):
-    (found,) = understood(state=value).state
-    assert (found["field"], found["value"], found["status"]) == ("vat_id", None, "declined")
+def test_a_decline_is_understood_in_every_form(value):
+    (found,) = given_of(state=value).state
+    assert (found.field, found.value, found.status) == ("vat_id", None, "declined")
 
 
 @pytest.mark.parametrize(
@@ -607,20 +595,20 @@ def test_a_decline_is_understood_in_every_form(understood, value):
         [{"field": "vat", "status": "declined", "words": "private"}],
     ],
 )
-def test_a_decline_with_more_beside_it_is_a_decline_and_keeps_it(understood, value):
-    (found,) = understood(state=value).state
-    assert (found["field"], found["status"], found["value"]) == ("vat", "declined", None)
-    assert "private" in found["verbatim"]
+def test_a_decline_with_more_beside_it_is_a_decline_and_keeps_it(value):
+    (found,) = given_of(state=value).state
+    assert (found.field, found.status, found.value) == ("vat", "declined", None)
+    assert "private" in found.verbatim
 
 
-def test_a_value_that_has_a_status_of_its_own_stays_a_value(understood):
-    (found,) = understood(state={"order": {"status": "shipped", "id": 7}}).state
-    assert (found["status"], found["value"]) == ("answered", {"status": "shipped", "id": 7})
+def test_a_value_that_has_a_status_of_its_own_stays_a_value():
+    (found,) = given_of(state={"order": {"status": "shipped", "id": 7}}).state
+    assert (found.status, found.value) == ("answered", {"status": "shipped", "id": 7})
 
 
-def test_the_status_of_the_seed_with_a_dash_is_understood(understood):
-    (found,) = understood(state={"vat_id": {"status": "skipped — not triggered"}}).state
-    assert found["status"] == "skipped_not_triggered"
+def test_the_status_of_the_seed_with_a_dash_is_understood():
+    (found,) = given_of(state={"vat_id": {"status": "skipped — not triggered"}}).state
+    assert found.status == "skipped_not_triggered"
 
 
 @pytest.mark.parametrize(
@@ -636,9 +624,9 @@ def test_the_status_of_the_seed_with_a_dash_is_understood(understood):
         '{"a": 1e999}',
     ],
 )
-def test_a_value_that_is_no_json_becomes_json(understood, value):
-    (found,) = understood(state=value).state
-    assert canonical(found["value"])
+def test_a_value_that_is_no_json_becomes_json(value):
+    (found,) = given_of(state=value).state
+    assert canonical(found.value)
 
 
 @pytest.mark.parametrize(
@@ -650,10 +638,10 @@ def test_a_value_that_is_no_json_becomes_json(understood, value):
         {"ho-0123456789abcdef": {"vat": 5}},
     ],
 )
-def test_the_id_that_is_answered_is_found_and_the_fields_beside_it(understood, value):
+def test_the_id_that_is_answered_is_found_and_the_fields_beside_it(value):
     request = understood(answers=value)
     assert request.answers == "ho-0123456789abcdef"
-    assert [(item["field"], item["value"]) for item in request.state] == (
+    assert [(item.field, item.value) for item in request.given.state] == (
         [("vat", 5)] if isinstance(value, dict) else []
     )
 
@@ -661,15 +649,15 @@ def test_the_id_that_is_answered_is_found_and_the_fields_beside_it(understood, v
 # characters
 
 
-def test_halves_of_a_character_become_one(understood):
+def test_halves_of_a_character_become_one():
     request = understood(summary="a \ud83c\udf78 b")
-    assert request.summary == "a 🍸 b"
+    assert request.given.summary == "a 🍸 b"
     assert not request.warnings
 
 
-def test_a_lone_half_becomes_the_replacement_character_with_a_warning(understood):
+def test_a_lone_half_becomes_the_replacement_character_with_a_warning():
     request = understood(summary="a \ud83c b", decisions=[{"text": "x\udf78"}])
-    assert request.summary == "a \ufffd b"
+    assert request.given.summary == "a \ufffd b"
     assert [
         name for name in ("summary", "decisions") if any(name in text for text in request.warnings)
     ] == [
@@ -678,24 +666,21 @@ def test_a_lone_half_becomes_the_replacement_character_with_a_warning(understood
     ]
 
 
-def test_an_unknown_argument_is_ignored_with_a_warning_that_offers_the_nearest(understood):
+def test_an_unknown_argument_is_ignored_with_a_warning_that_offers_the_nearest():
     (warning,) = understood(decision=["x"]).warnings
     assert "decision" in warning
     assert "did you mean decisions" in warning
 
 
-def test_a_secret_that_is_part_of_the_folder_does_not_break_the_path(settings):
-    request = parse(
-        {**NEEDED, "summary": "in project"},
-        settings,
-        mask=lambda text: text.replace("project", "§§secret(NAME)"),
-    )
-    assert (request.project_root, request.summary) == ("/project", "in §§secret(NAME)")
+def test_a_secret_that_is_part_of_the_folder_does_not_break_the_path():
+    masked = call(mask=lambda text: text.replace("project", "§§secret(NAME)"))
+    request = parse({**NEEDED, "summary": "in project"}, masked)
+    assert (request.project_root, request.given.summary) == ("/project", "in §§secret(NAME)")
 
 
-def test_a_data_uri_becomes_its_type_size_and_hash(understood):
+def test_a_data_uri_becomes_its_type_size_and_hash():
     uri = "data:image/png;base64," + "iVBORw0KGgoAAAANSUhEUg" * 1000
-    (turn,) = understood(recent_turns=[f"user: see {uri} here"]).recent_turns
+    (turn,) = given_of(recent_turns=[f"user: see {uri} here"]).recent_turns
     assert turn.text.startswith("see [image/png, 16,500 bytes, sha256 ")
     assert turn.text.endswith("] here")
 
@@ -717,16 +702,324 @@ def test_a_data_uri_becomes_its_type_size_and_hash(understood):
         "sections_done",
     ],
 )
-def test_what_only_looks_like_json_never_raises_anything_but_a_refusal(settings, name, value):
+def test_what_only_looks_like_json_never_raises_anything_but_a_refusal(name, value):
     try:
-        parse({**NEEDED, name: value}, settings, mask=redact)
+        parse({**NEEDED, name: value}, CALL)
     except RequestError as error:
         assert name in str(error)
 
 
 @pytest.mark.filterwarnings("error")
-def test_python_that_is_read_out_of_a_string_warns_nobody(understood):
-    assert understood(notes="['\\d']").notes == ("\\d",)
+def test_python_that_is_read_out_of_a_string_warns_nobody():
+    assert given_of(notes="['\\d']").notes == ("\\d",)
+
+
+# what a real model was seen to send
+
+
+def test_two_profiles_in_a_list_are_refused_by_name():
+    error = refused({**NEEDED, "specialist_profile": ["frontend_designer", "quality_reviewer"]})
+    assert error.code == "bad_value"
+    assert "frontend_designer" in str(error)
+    assert "quality_reviewer" in str(error)
+
+
+def test_turns_that_are_switched_on_are_as_many_as_by_default():
+    request = understood(include_recent_turns=True)
+    assert request.include_recent_turns == CALL.settings.include_recent_turns
+    assert "include_recent_turns" in request.warnings[0]
+    assert understood(include_recent_turns=False).include_recent_turns == 0
+
+
+def test_a_field_that_is_open_is_an_open_question():
+    request = understood(state={"launch": {"status": "open"}, "hall": "B"}, open_questions="Why?")
+    assert said(request.given.open_questions) == [
+        {"text": "Why?"},
+        {"text": "launch", "field": "launch"},
+    ]
+    assert [item.field for item in request.given.state] == ["hall"]
+    assert "launch" in request.warnings[0]
+
+
+@pytest.mark.parametrize("value", ["Blue, please.\nNo prices.", ["Blue, please.", "No prices."]])
+def test_answers_in_sentences_travel_as_notes(value):
+    request = understood(answers=value, notes="first")
+    assert request.given.notes == ("first", "Blue, please.", "No prices.")
+    assert request.answers == ""
+    assert request.warnings
+
+
+@pytest.mark.parametrize("value", ["hall: B", ["hall: B"], {"hall": "B"}, [{"hall": "B"}]])
+def test_answers_that_name_their_field_are_fields(value):
+    assert said(given_of(answers=value).state) == [{"field": "hall", "value": "B"}]
+
+
+SAYS_NOTHING = [
+    *[(row.name, {"status": "declined"}) for row in rows()],
+    *[(row.name, True) for row in rows()],
+    *[(row.name, row.name.replace("_", " ").title()) for row in rows()],
+    *[(row.name, f"<{row.name} of the work>") for row in rows()],
+    ("notes", ["<a note>", "<another: with/or without words>"]),
+    ("state", {"hall": "<its value>"}),
+    ("state", {"<field>": {"status": "declined"}}),
+    ("answers", {"status": "declined"}),
+    ("decisions", [{"text": "<decision>", "rationale": "<why>"}]),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), SAYS_NOTHING)
+def test_what_was_copied_from_a_form_is_nothing_and_warned_of(name, value):
+    request = understood(**{name: value})
+    assert request.given == given_of()
+    assert name in request.warnings[0]
+
+
+@pytest.mark.parametrize("value", ["a <b> c", "<script>", "<|endoftext|>", "<img src=x>", "a < b"])
+def test_text_with_angle_brackets_is_text(value):
+    request = understood(summary=value, notes=[value], state={"tag": value})
+    assert (request.given.summary, request.given.notes) == (value, (value,))
+    assert request.given.state[0].value == value
+    assert not request.warnings
+
+
+@pytest.mark.parametrize("value", [{"status": "declined"}, [{"status": "declined"}]])
+def test_a_decline_of_no_field_declines_nothing(value):
+    try:
+        assert not given_of(state=value).state
+    except RequestError as error:
+        assert "name for every field" in str(error)
+
+
+def test_a_comma_divides_names_and_not_a_sentence():
+    assert given_of(sections_done="layout, fonts").sections_done == ("layout", "fonts")
+    sentence = "usable by keyboard, and without a mouse"
+    assert given_of(acceptance_criteria=sentence).acceptance_criteria == (sentence,)
+    (artifact,) = given_of(artifacts="the board of the client, as shown in May").artifacts
+    assert artifact.path == "the board of the client, as shown in May"
+
+
+# what was said and what was not
+
+
+def test_only_what_was_said_counts_as_said():
+    given = given_of(
+        goal="",
+        summary="s",
+        decisions=["a", {"id": "d2", "text": "b", "status": "Rejected", "version": "v3"}],
+        state={"hall": "B", "vat": "declined"},
+        recent_turns=[],
+        authority={"granted": []},
+    )
+    assert given.model_fields_set == {"summary", "decisions", "state", "return_condition"}
+    assert said(given.decisions) == [
+        {"text": "a"},
+        {"id": "d2", "text": "b", "status": "rejected", "version": 3},
+    ]
+    assert given.decisions[0].id == ""
+    assert said(given.state) == [
+        {"field": "hall", "value": "B"},
+        {"field": "vat", "status": "declined"},
+    ]
+
+
+def test_limits_and_the_return_condition_have_the_defaults_of_the_settings():
+    request = understood()
+    assert request.given.return_condition == CALL.settings.default_return_condition
+    assert request.max_context_tokens == CALL.settings.max_context_tokens
+    assert request.include_recent_turns == CALL.settings.include_recent_turns
+    assert understood(return_condition="draft done").given.return_condition == "draft done"
+
+
+def test_a_refusal_tells_what_it_is_about_as_far_as_that_is_understood():
+    error = refused({**NEEDED, "start": "perhaps"})
+    assert (error.topic, error.project_root, error.receiver) == (
+        "quote form",
+        "/project",
+        "solution_architect",
+    )
+    error = refused({"specialist_profile": "wizard", "topic": "x", "project_root": "here"})
+    assert (error.topic, error.project_root, error.receiver) == ("x", "", "")
+
+
+def test_the_project_of_the_caller_stands_in():
+    request = parse({**NEEDED, "project_root": ""}, call(project_root="/active"))
+    assert request.project_root == "/active"
+
+
+# rows that do not exist yet
+
+
+class Wider(Contents):
+    """Contents with a row of every kind of type more."""
+
+    risk: Annotated[str, Travels("Risk", returned=True)] = ""
+    hazards: Annotated[tuple[str, ...], Travels("Hazards", returned=True)] = ()
+    vetoes: Annotated[tuple[Decision, ...], Travels("Vetoes", returned=True)] = ()
+    drafts: Annotated[tuple[Artifact, ...], Travels("Drafts", returned=True)] = ()
+    quotes: Annotated[tuple[Turn, ...], Travels("Quotes", returned=True)] = ()
+    wishes: Annotated[tuple[StateField, ...], Travels("Wishes", returned=True)] = ()
+    powers: Annotated[Authority, Travels("Powers", returned=True)] = Authority()
+
+
+ADDED = {
+    "risk": ("it may rain", "it may rain"),
+    "hazards": ("- rain\n- wind", ("rain", "wind")),
+    "vetoes": (["No pop-up"], (Decision(text="No pop-up"),)),
+    "drafts": ("a.css, b.css", (Artifact(path="a.css"), Artifact(path="b.css"))),
+    "quotes": ("user: no", (Turn(role="user", text="no"),)),
+    "wishes": ({"hall": "B"}, (StateField(field="hall", value="B"),)),
+    "powers": ({"granted": ["read"]}, Authority(granted=("read",))),
+}
+
+
+@pytest.mark.parametrize("tool", [handover, reply])
+def test_a_row_that_is_added_is_understood_without_a_change_here(monkeypatch, tool):
+    monkeypatch.setattr(packet, "Contents", Wider)
+    packet.rows.cache_clear()
+    monkeypatch.setattr(contents, "Contents", Wider)
+    sent = {name: value for name, (value, _) in ADDED.items()}
+    try:
+        if tool is handover:
+            request = handover.parse({**NEEDED, **sent}, CALL)
+        else:
+            request = reply.parse_reply({"verdict": "accept", **sent}, CALL)
+    finally:
+        packet.rows.cache_clear()
+    assert request.warnings == ()
+    for name, (_, meant) in ADDED.items():
+        assert getattr(request.given, name) == meant
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row.name)
+def test_every_row_is_understood(row):
+    value = {"granted": ["read"]} if row.kind is Authority else "hall: B"
+    request = understood(**{row.name: value})
+    assert row.name in request.given.model_fields_set
+    assert not request.warnings
+
+
+# size and depth
+
+
+def test_a_text_of_fifty_megabytes_is_refused_before_anything_is_done_with_it():
+    class Watched(str):
+        """A text that must only be measured."""
+
+        def refuse(self, *_):
+            raise AssertionError("read before it was measured")
+
+        strip = lower = split = replace = encode = __getitem__ = __iter__ = refuse
+
+    huge = Watched("x" * 50_000_000)
+    error = refused({**NEEDED, "summary": huge, "notes": [huge], "topic": huge})
+    assert error.code == "bad_value"
+    for name in ("summary", "notes", "topic"):
+        assert f"{name} has more than" in str(error)
+
+
+@pytest.mark.parametrize("name", [*arguments(), "what is this"])
+def test_arguments_that_are_nested_deep_are_a_refusal(name):
+    deep = []
+    for _ in range(900):
+        deep = [deep]
+    for value in (deep, {"a": deep}, json.dumps(deep), [json.dumps({"text": deep})]):
+        try:
+            understood(**{name: value})
+        except RequestError as error:
+            assert error.code
+        else:
+            assert name not in ("decisions", "notes", "state", "recent_turns") or value != deep
+
+
+@pytest.mark.parametrize("name", ["state", "decisions", "notes", "answers"])
+def test_a_number_that_is_too_long_for_json_is_refused(name):
+    assert "bits" in str(refused({**NEEDED, name: {"budget": 10**400}}))
+
+
+def test_a_topic_that_is_no_text_is_refused():
+    assert refused({**NEEDED, "topic": {"a": 1}}).code == "bad_value"
+    assert refused({**NEEDED, "topic": ["a", "b"]}).code == "bad_value"
+    assert understood(topic=["a"]).topic == "a"
+    assert understood(topic=7).topic == "7"
+
+
+def test_an_argument_that_is_named_twice_is_refused_or_warned_of():
+    with pytest.raises(RequestError, match='"topic" twice'):
+        arguments_of('{"topic": "a", "topic": "b"}')
+    assert '"a" twice' in str(refused({**NEEDED, "state": '{"a": 1, "a": 2}'}))
+    request = understood(**{"Goal": "one", "goal ": "two"})
+    assert request.given.goal == "one"
+    assert "goal" in request.warnings[0]
+
+
+PIECES = [
+    "\n",
+    " ",
+    "\t",
+    "a",
+    ".",
+    ",",
+    ":",
+    "-",
+    "*",
+    "`",
+    '"',
+    "[",
+    "{",
+    "<",
+    "🚀",
+    "1",
+    "user: ",
+]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_the_work_is_linear_in_the_length_of_an_argument(piece):
+    """Twice the length is about twice the lines of ours that run, and no expression is quadratic."""
+    for name in arguments():
+        small, large = (work(name, piece * (size // len(piece))) for size in (4_000, 8_000))
+        assert large <= 2.5 * small + 500, name
+
+
+def work(name, value):
+    """How many lines of helpers/ run to read an argument."""
+    count = 0
+
+    def trace(frame, event, _):
+        nonlocal count
+        count += event == "line"
+        return trace if "/helpers/" in frame.f_code.co_filename else None
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        understood(**{name: value})
+    except RequestError:
+        pass
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize("name", ["summary", *[row.name for row in rows() if row.plural]])
+def test_no_expression_tries_a_long_text_again_and_again(name):
+    """What is quadratic would be at this for hours."""
+    for piece in PIECES:
+        with contextlib.suppress(RequestError):
+            understood(**{name: piece * (400_000 // len(piece)) + "x"})
+
+
+# hints
+
+
+def test_no_hint_holds_a_fact_that_could_be_copied():
+    for name in arguments():
+        for value in ({"x": 1}, "perhaps", -1, [["a", "b"]], {"status": "final", "value": 1}):
+            with contextlib.suppress(RequestError):
+                understood(**{name: value})
+                continue
+            hint = refused({**NEEDED, name: value}).hint
+            assert not re.search(r"\bABC|DE123|vat|ho-[0-9]", hint), hint
 
 
 # anything at all
@@ -785,66 +1078,36 @@ anything = st.recursive(
 )
 
 
-@given(st.dictionaries(st.sampled_from(ARGUMENTS) | st.text(max_size=8), anything, max_size=6))
-def test_any_arguments_give_a_request_or_an_error_that_can_be_told(settings, arguments):
+@given(st.dictionaries(st.sampled_from(arguments()) | st.text(max_size=8), anything, max_size=6))
+def test_any_arguments_give_a_request_or_an_error_that_can_be_told(sent):
     try:
-        request = parse({**NEEDED, **arguments}, settings, mask=redact)
+        request = understood(**sent)
     except HandoverError as error:
         str(error).encode()
         assert str(error).startswith("ERROR: ")
         assert "\n" not in str(error)
-    else:
-        for name in (
-            "state",
-            "decisions",
-            "artifacts",
-            "rejected_paths",
-            "open_questions",
-            "flags",
-            "notes",
-            "summary",
-        ):
-            canonical(getattr(request, name)).encode()
-        assert all(
-            item["text"]
-            for name in ("decisions", "open_questions", "flags")
-            for item in getattr(request, name)
-        )
-        assert all(
-            [item["path"] for item in request.artifacts]
-            + [item["what"] for item in request.rejected_paths]
-        )
-
-
-@given(st.sampled_from(ARGUMENTS), anything)
-def test_any_json_as_text_is_read_like_the_json_itself(settings, name, value):
-    if name in ("specialist_profile", "topic", "project_root") or not isinstance(
-        value, (list, dict)
-    ):
         return
+    canonical(request.given.model_dump(mode="json")).encode()
+    for item in (*request.given.decisions, *request.given.open_questions, *request.given.flags):
+        assert item.text
+    assert all(item.path for item in request.given.artifacts)
+    assert all(item.what for item in request.given.rejected_paths)
+
+
+@given(st.sampled_from([row.name for row in rows() if row.plural]), anything)
+def test_any_json_as_text_is_read_like_the_json_itself(name, value):
     try:
         text = json.dumps(value, allow_nan=False)
     except ValueError:
         return
 
-    def outcome(given):
+    def outcome(sent):
         try:
-            request = parse({**NEEDED, name: given}, settings, mask=redact)
+            return given_of(**{name: sent})
         except HandoverError as error:
             return error.code
-        return getattr(request, name)
 
-    if name in (
-        "decisions",
-        "artifacts",
-        "rejected_paths",
-        "open_questions",
-        "flags",
-        "notes",
-        "acceptance_criteria",
-        "state",
-        "recent_turns",
-    ):
+    if isinstance(value, (list, dict)):
         assert outcome(text) == outcome(value)
 
 

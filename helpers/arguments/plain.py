@@ -1,0 +1,250 @@
+"""One value of a call as what it means: a text, a list of texts, a number, a switch.
+
+What cannot be understood is a ValueError whose words follow the argument's name. Nothing here takes
+longer than its input is long.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+
+from pydantic import JsonValue as Json
+
+from ..values.names import short
+
+MOST_LEVELS = 40  # of lists and objects; the host's parser allows more, nothing useful needs it
+_MOST_BITS = 1024  # of a number that JSON readers agree about
+_LONGEST_LITERAL = 100_000  # characters; the syntax tree of a Python literal is 100 times as large
+_LONGEST_WORD = 100  # characters of a number, a switch or a choice
+_NOTHING = frozenset({"", "none", "null", "undefined", "nil", "n/a"})
+_SWITCHES: Mapping[str, bool] = {
+    **dict.fromkeys(("true", "yes", "y", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "n", "off", "0", ""), False),
+}
+_NUMBERS = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve",
+)  # fmt: skip
+# No three digits behind the point: 3.000 is three or three thousand.
+_NUMBER = re.compile(
+    r"(?P<number>[+-]?(?:\d{1,3}(?:[,_ ]\d{3}){1,4}|\d{1,15})(?:\.\d{1,2})?)"
+    r"\s?(?P<kilo>k?)(?:\s?(?:tokens?|turns?))?"
+)
+_BULLET = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s+")
+
+
+def check_size(value: object, most_characters: int) -> None:
+    """Raises ValueError for what is too long, too deep, or holds a number too long for JSON.
+
+    It stops as soon as more than `most_characters` are seen; an item of a list counts as one.
+    """
+    level: Iterable[object] = (value,)
+    depth = size = 0
+    while level:
+        depth += 1
+        below: list[object] = []
+        for item in level:
+            length, parts = _parts(item)
+            size += length
+            if size > most_characters:
+                raise ValueError(f"has more than {most_characters:,} characters")
+            if depth > 1 and isinstance(item, int) and item.bit_length() > _MOST_BITS:
+                raise ValueError(f"holds a number of {item.bit_length():,} bits")
+            below.extend(parts)
+        if depth > MOST_LEVELS:
+            raise ValueError(f"is nested more than {MOST_LEVELS} levels deep")
+        level = below
+
+
+def _parts(value: object) -> tuple[int, Iterable[object]]:
+    """How long a value itself is, and what is in it."""
+    match value:
+        case str():
+            return len(value), ()
+        case dict():
+            return len(value), (*value.keys(), *value.values())
+        case list() | tuple():
+            return len(value), value
+    return 1, ()
+
+
+def as_json(value: object) -> Json:
+    """The value as plain JSON: what JSON cannot hold becomes text."""
+    match value:
+        case None | bool() | str():
+            return value
+        case int():
+            bits = value.bit_length()
+            return value if bits <= _MOST_BITS else f"a number of {bits:,} bits"
+        case float():
+            return value if math.isfinite(value) else str(value)
+        case dict():
+            return {str(as_json(name)): as_json(item) for name, item in value.items()}
+        case list() | tuple():
+            return [as_json(item) for item in value]
+        case set() | frozenset():
+            return sorted(map(as_json, value), key=str)
+    return str(value)
+
+
+def read_json(source: str) -> Json:
+    """The JSON in a text.
+
+    Raises ValueError: json.JSONDecodeError for what is no JSON, another for a name that stands twice
+    in one object (either could be meant), for what is nested too deeply and for endless numbers.
+    """
+    try:
+        return as_json(json.loads(source, object_pairs_hook=_object))
+    except RecursionError:
+        raise ValueError(f"is nested more than {MOST_LEVELS} levels deep") from None
+
+
+def _object(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
+    made: dict[str, Json] = {}
+    for name, value in pairs:
+        if name in made:
+            raise ValueError(f'names "{short(name)}" twice')
+        made[name] = value
+    return made
+
+
+def decoded(value: Json) -> Json:
+    """A string that holds a JSON or Python list or object as that value; all else as it is.
+
+    Raises ValueError as `read_json` and `check_size`.
+    """
+    source = unfenced(value) if isinstance(value, str) else ""
+    if source[:1] not in ("[", "{") or source[-1:] not in ("]", "}"):
+        return value
+    try:
+        found = read_json(source)
+    except json.JSONDecodeError:
+        found = _literal(source)
+    check_size(found, 2 * len(source))
+    return value if found is None else found
+
+
+def _literal(source: str) -> Json:
+    """The Python value in a text, None where there is none."""
+    if len(source) > _LONGEST_LITERAL:
+        return None
+    with warnings.catch_warnings():
+        # Of escapes such as "\d", which would go to standard error.
+        warnings.simplefilter("ignore")
+        try:
+            return as_json(ast.literal_eval(source))
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            return None
+
+
+def unfenced(source: str) -> str:
+    """The text without white space, byte order mark and code fence around it."""
+    inner = source.strip("\ufeff \t\r\n")
+    return re.sub(r"\A```\w{0,40}", "", inner).removesuffix("```").strip()
+
+
+def text(value: Json) -> str:
+    """Any value as text without white space around it; nothing ("None", null) as ""."""
+    match value:
+        case None:
+            return ""
+        case str():
+            words = value.strip()
+            return "" if words[:10].lower() in _NOTHING else words
+        case list():
+            return "\n".join(filter(None, map(text, value)))
+        case dict():
+            return "\n".join(f"{name}: {text(part)}" for name, part in value.items())
+    return json.dumps(value)
+
+
+def texts(value: Json, *, words: int = 1) -> tuple[str, ...]:
+    """A list of texts from a list, from lines with or without bullets, or from a comma list of names.
+
+    A comma divides only where all parts have at most `words` words: it may stand in a sentence.
+    """
+    return tuple(filter(None, map(text, listed(value, words=words))))
+
+
+def listed(value: Json, *, words: int = 1) -> list[Json]:
+    """The items of a list in any form, as `texts` reads it."""
+    match value:
+        case None:
+            return []
+        case list():
+            return value
+        case str():
+            filled = [_BULLET.sub("", line, count=1) for line in map(str.strip, lines(value))]
+            filled = [line for line in filled if text(line)]
+            return [*(filled if len(filled) > 1 else _names("".join(filled), words))]
+    return [value]
+
+
+def lines(value: str) -> list[str]:
+    """The lines of a text; only "\\n", "\\r" and "\\r\\n" end one."""
+    return value.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _names(line: str, words: int) -> list[str]:
+    parts = [part.strip() for part in line.replace(";", ",").split(",")]
+    if any(len(part.split(None, words)) > words for part in parts):
+        return [line]
+    return [part for part in parts if part]
+
+
+def is_name(word: str) -> bool:
+    """Whether it could be an id or a field: one word without other marks than `.` and `-`."""
+    return re.fullmatch(r"\w[\w.\-]*", word) is not None
+
+
+def key(name: str) -> str:
+    """A name as names are compared: `Include-Recent Turns` is `include_recent_turns`."""
+    return re.sub(r"[\s\-]+", "_", name.strip(" \t\r\n\"'`\ufeff")).lower()
+
+
+def switch(value: Json) -> bool:
+    word = _word(value)
+    if word not in _SWITCHES:
+        raise ValueError("must be true or false")
+    return _SWITCHES[word]
+
+
+def choice(value: Json, allowed: Sequence[str]) -> str:
+    """One of `allowed`; the first when nothing came."""
+    word = _word(value) or allowed[0]
+    if word not in allowed:
+        raise ValueError("must be " + " or ".join(filter(None, allowed)))
+    return word
+
+
+def whole_number(value: Json) -> int | None:
+    """A whole number from `5`, `5.0`, "5", "3,000", "3k", "five"; None where nothing came."""
+    word = _word(value)
+    if not word:
+        return None
+    if word in _NUMBERS:
+        return _NUMBERS.index(word)
+    found = _NUMBER.fullmatch(word)
+    if found is None:
+        raise ValueError("must be a whole number")
+    number = Decimal(re.sub(r"[,_ ]", "", found["number"])) * 1000 ** len(found["kilo"])
+    if number != int(number):
+        raise ValueError("must be a whole number")
+    return int(number)
+
+
+def _word(value: Json) -> str:
+    return short(text(value), _LONGEST_WORD).strip(" \"'.").lower()
+
+
+def shown(value: Json) -> str:
+    """What came, for a line of ours: shortened, and in quotes when it was a string."""
+    if isinstance(value, str):
+        return f'"{short(value)}"'
+    return short(json.dumps(value, ensure_ascii=False))

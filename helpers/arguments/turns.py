@@ -1,0 +1,123 @@
+"""Turns of a conversation, in the forms that models write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from pydantic import JsonValue as Json
+
+from ..values.packet import Turn
+from .plain import key, lines, text
+from .sent import Sent
+
+_ROLES = {
+    **dict.fromkeys(("user", "human", "person", "customer", "client"), "user"),
+    **dict.fromkeys(("assistant", "ai", "agent", "bot", "model", "orchestrator"), "assistant"),
+    **dict.fromkeys(("system", "developer"), "system"),
+    **dict.fromkeys(("tool", "function"), "tool"),
+}
+_LISTS = {
+    "items", "list", "all", "values", "entries", "turns", "messages", "recent_turns", "history",
+    "conversation",
+}  # fmt: skip
+_SPEAKER = ("role", "speaker", "from", "author", "sender")
+_CONTENT = ("content", "text", "message", "parts", "body", "value")
+# What tells of a message but is none of its words.
+_ABOUT = {
+    "id", "type", "time", "timestamp", "date", "created_at", "number", "index", "turn", "name",
+    "model", "metadata",
+}  # fmt: skip
+# A line that begins with who speaks. Its repeats are bounded: a turn can be megabytes of blanks.
+_SPOKEN = re.compile(
+    r"\s{0,20}(?:[-*•]\s{1,8})?\*{0,3}(?P<role>[A-Za-z]\w{1,40})\*{0,3}\s{0,8}:\*{0,3}\s{0,8}",
+    re.ASCII,
+)
+
+
+def turns(value: Json, sent: Sent) -> tuple[Turn, ...]:
+    """Turns from lists of texts or `{"role", "content"}` objects, or from one text; no empty ones."""
+    match value:
+        case str():
+            return turns([*_spoken(value)], sent)
+        case dict() if len(value) == 1 and key(next(iter(value))) in _LISTS:
+            return turns(sent.opened(next(iter(value.values()))), sent)
+        case list():
+            made = [turn for part in value for turn in _turns(part, sent)]
+            return tuple(turn for turn in made if turn.text.strip())
+    return turns([value], sent)
+
+
+def _spoken(value: str) -> list[str]:
+    """A turn for each line that begins with who speaks, with the lines below; else for each line."""
+    filled = [line for line in lines(value) if line.strip()]
+    if not any(map(_speaker, filled)):
+        return filled
+    spoken: list[list[str]] = []
+    for line in filled:
+        if _speaker(line) or not spoken:
+            spoken.append([])
+        spoken[-1].append(line)
+    return ["\n".join(turn) for turn in spoken]
+
+
+def _speaker(line: str) -> str:
+    """The role that a line begins with: a known one, or the profile of an agent."""
+    start = _SPOKEN.match(line)
+    name = start["role"] if start else ""
+    return _ROLES.get(name.lower(), name if "_" in name and name.islower() else "")
+
+
+def _role(name: str) -> str:
+    return _ROLES.get(key(name), name)
+
+
+def _turns(part: Json, sent: Sent) -> Iterator[Turn]:
+    match sent.opened(part):
+        case dict() as item:
+            yield from _of_object(item, part)
+        case [str() as role, words]:
+            yield Turn(role=_role(role), text=_words(words))
+        case _:
+            line = _words(part)
+            role = _speaker(line)
+            yield Turn(role=role, text=_SPOKEN.sub("", line, count=1) if role else line)
+
+
+def _of_object(item: Mapping[str, Json], came: Json) -> Iterator[Turn]:
+    """A message, or a turn for each name of an object: `{"user": ..., "ai": ...}`."""
+    told = {key(name): part for name, part in item.items()}
+    roles = told.keys() & _ROLES.keys()
+    if told.keys() & {*_SPEAKER, *_CONTENT}:
+        yield _message(told)
+    elif isinstance(came, str) and not roles:
+        yield Turn(role="", text=came)  # some JSON that was spoken of
+    else:
+        about = _ABOUT - _ROLES.keys() if roles else set()
+        for name, part in item.items():
+            if key(name) not in about:
+                yield Turn(role=_role(name), text=_words(part))
+
+
+def _message(told: Mapping[str, Json]) -> Turn:
+    roles = [text(told.get(name)) for name in _SPEAKER]
+    role = next(filter(None, roles), "user")
+    words = [_words(told[name]) for name in _CONTENT if name in told]
+    if not any(words):
+        apart = {*_SPEAKER, *_CONTENT, *_ABOUT}
+        words = [text({name: part for name, part in told.items() if name not in apart})]
+    return Turn(role=_role(role), text="\n".join(dict.fromkeys(filter(None, words))))
+
+
+def _words(value: Json) -> str:
+    """The text of a message's content: a string, or a list of parts of which some are images."""
+    match value:
+        case str():
+            return "\n".join(lines(value)).strip("\n") if text(value) else ""
+        case list():
+            return "\n".join(filter(None, map(_words, value)))
+        case {"text": words}:
+            return _words(words)
+        case {"type": str() as kind} if kind:
+            return f"[{kind}]"
+    return text(value)
