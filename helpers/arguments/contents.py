@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from pydantic import JsonValue as Json
 
 from ..values.names import same
-from ..values.packet import Authority, Contents, Row, StateField, Turn
+from ..values.packet import Authority, Contents, Row, StateField, Turn, Value
 from .items import items
 from .plain import shown, text, texts
 from .sent import MOST_CHARACTERS, Sent
@@ -48,15 +48,9 @@ def read_text(name: str, sent: Sent) -> str:
 def _read(row: Row, value: Json, sent: Sent) -> Any:
     """A value by the type of its row."""
     filled = said(row.name, value, sent)
-    if row.kind is str:
-        return texts(filled)
-    if row.kind is Turn:
-        return turns(filled, sent)
-    if row.kind is StateField:
-        return state(filled, sent)
-    if row.kind is Authority:
-        return authority(filled)
-    read = items(filled, row.kind, row.name, sent)
+    if row.kind in _READERS:
+        return _READERS[row.kind](filled, sent)
+    read: tuple[Value, ...] = items(filled, row.kind, row.name, sent)
     return read if row.plural else next(iter(read), None)
 
 
@@ -94,7 +88,7 @@ def _is_placeholder(value: Json) -> bool:
     return isinstance(value, str) and len(value) < 120 and bool(_PLACEHOLDER.fullmatch(value))
 
 
-def authority(value: Json) -> Authority | None:
+def authority(value: Json, sent: Sent) -> Authority | None:
     """`{"granted": [...], "denied": [...]}`; a bare list is what is granted; None inherits."""
     told = value if isinstance(value, dict) else {"granted": value}
     unknown = ", ".join(name for name in told if name not in Authority.model_fields)
@@ -103,3 +97,11 @@ def authority(value: Json) -> Authority | None:
     lists = {name: texts(words, words=2) for name, words in told.items()}
     filled = {name: words for name, words in lists.items() if words}
     return Authority(**filled) if filled else None
+
+
+_READERS: Mapping[type, Callable[[Json, Sent], Any]] = {
+    str: lambda value, sent: texts(value),
+    Turn: turns,
+    StateField: state,
+    Authority: authority,
+}

@@ -16,14 +16,14 @@ from ..values.packet import Contents, StateField, rows
 from ..values.roster import Roster, normal
 from ..values.settings import MAX_TOKENS, Settings
 from .contents import contents, said
-from .plain import choice, shown, switch, text, texts, whole_number
+from .plain import choice, number, shown, switch, text, texts
 from .sent import MOST_CHARACTERS, Sent
 from .state import answers
 
 _LONGEST_PATH = 4095  # bytes: PATH_MAX of Linux without its NUL
 _LONGEST_PROFILE = 200  # characters
 _MOST_TURNS = 1000
-_OWN = (
+OWN = (
     "specialist_profile", "topic", "project_root", "answers", "max_context_tokens",
     "include_recent_turns", "overflow", "start",
 )  # fmt: skip
@@ -55,7 +55,7 @@ class HandoverRequest:
 
 def arguments() -> tuple[str, ...]:
     """The names of all arguments."""
-    return (*_OWN, *(row.name for row in rows()))
+    return (*OWN, *(row.name for row in rows()))
 
 
 def parse(args: Mapping[Any, Any], call: Call) -> HandoverRequest:
@@ -77,7 +77,7 @@ def parse(args: Mapping[Any, Any], call: Call) -> HandoverRequest:
     )
     limit = sent.read("max_context_tokens", lambda value: _limit(value, settings), 0)
     count = sent.read("include_recent_turns", lambda value: _count(value, settings, sent), 0)
-    overflow = sent.read("overflow", _overflow, "fit")
+    overflow = sent.read("overflow", _overflow, _OVERFLOWS[0])
     start = sent.read("start", switch, False)
     asked, answered = _answers(sent)
     given = _with_default(contents(sent, rows()), answered, settings)
@@ -117,6 +117,10 @@ def _with_default(
     if not given.return_condition and settings.default_return_condition:
         update["return_condition"] = settings.default_return_condition
     return given.model_copy(update=update)
+
+
+def _overflow(value: Json) -> Overflow:
+    return choice(value, _OVERFLOWS)
 
 
 def receiver(value: Json, roster: Roster) -> str:
@@ -174,37 +178,20 @@ def _root(value: Json, default: str, call: Call) -> str:
 def _limit(value: Json, settings: Settings) -> int:
     """The token limit. Raises RequestError with the seed's words for all that is none."""
     try:
-        number = whole_number(value)
+        return number(value, settings.max_context_tokens, 1, MAX_TOKENS)
     except ValueError:
-        number = 0
-    if number is None:
-        return settings.max_context_tokens
-    if not 0 < number <= MAX_TOKENS:
         must = f"must be positive, a whole number up to {MAX_TOKENS}"
         raise RequestError(
             f"max_context_tokens {must}, got {shown(value)}",
             "leave it out for the default",
             "limit_not_positive",
-        )
-    return number
+        ) from None
 
 
 def _count(value: Json, settings: Settings, sent: Sent) -> int:
     """How many turns travel; true (seen of models) is the default, false none."""
+    default = settings.include_recent_turns
     if value is True:
-        number = settings.include_recent_turns
-        sent.warn(f"include_recent_turns is a number; the default of {number} was used")
-        return number
-    try:
-        number = 0 if value is False else whole_number(value)
-    except ValueError:
-        number = -1
-    if number is None:
-        return settings.include_recent_turns
-    if not 0 <= number <= _MOST_TURNS:
-        raise ValueError(f"must be a whole number from 0 to {_MOST_TURNS}")
-    return number
-
-
-def _overflow(value: Json) -> Overflow:
-    return _OVERFLOWS[_OVERFLOWS.index(choice(value, _OVERFLOWS))]  # type: ignore[arg-type]
+        sent.warn(f"include_recent_turns is a number; the default of {default} was used")
+        return default
+    return number(0 if value is False else value, default, 0, _MOST_TURNS)

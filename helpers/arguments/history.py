@@ -10,9 +10,10 @@ from typing import Any, Final
 from pydantic import JsonValue as Json
 
 from ..values.call import Call
-from .plain import shown, text, whole_number
+from .plain import number, shown, text
 from .sent import Sent
 
+OWN: Final = ("reason", "query", "turns", "max_tokens", "part")
 LEAST_TOKENS: Final = 200
 NEWEST: Final = -1
 TURNS_ALLOWED: Final = 'turns must be a range such as "12-40", one turn such as "57", or "last 20"'
@@ -20,6 +21,7 @@ _ALLOWED: Final = TURNS_ALLOWED.removeprefix("turns ")
 _LONGEST_RANGE: Final = 200  # characters
 _MOST_WORDS, _MOST_PHRASES = 32, 8
 _LONGEST_REASON: Final = 500
+_MOST: Final = 10**15  # of whatever is counted
 _ALL: Final = frozenset({"", "all", "everything", "whole", "full", "*"})
 
 
@@ -45,18 +47,13 @@ class HistoryRequest:
         return bool(self.words or self.phrases)
 
 
-def arguments() -> tuple[str, ...]:
-    """The names of all arguments."""
-    return ("reason", "query", "turns", "max_tokens", "part")
-
-
 def parse(args: Mapping[Any, Any], call: Call) -> HistoryRequest:
     """The request in `args`; no argument at all asks for everything.
 
     Raises RequestError (code bad_value) with every problem of the call and what is allowed.
     """
     cap = call.settings.full_history_max_tokens
-    sent = Sent(args, arguments(), call.ports.mask)
+    sent = Sent(args, OWN, call.ports.mask)
     nothing: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     words, phrases = sent.read("query", query, nothing, json=True)
     reason = sent.read("reason", text, "")
@@ -141,24 +138,16 @@ def _limit(value: Json, cap: int, sent: Sent) -> int:
     """The token limit; nothing sent means the cap, more than the cap is the cap with a warning."""
     least = min(LEAST_TOKENS, cap)
     try:
-        number = whole_number(value)
+        wanted = number(value, cap, least, _MOST)
     except ValueError:
-        number = -1
-    if number is None:
-        return cap
-    if number < least:
-        raise ValueError(f"must be a whole number from {least:,} to {cap:,}")
-    if number > cap:
+        raise ValueError(f"must be a whole number from {least:,} to {cap:,}") from None
+    if wanted > cap:
         sent.warn(f"max_tokens {shown(value)} is above the cap; {cap:,} was used")
-    return min(number, cap)
+    return min(wanted, cap)
 
 
 def _part(value: Json) -> int:
     """`3`, "part 3", "3 of 5"."""
-    word = re.match(
-        r"(?:part|page)?\s?(\S*?)\s?(?:(?:of|/)\s?\d{1,9})?\Z", text(value)[:100].lower()
-    )
-    number = whole_number(word[1] if word else value)
-    if number is not None and number < 1:
-        raise ValueError("counts from 1")
-    return number or 0
+    words = text(value)[:100].lower().removeprefix("part").removeprefix("page")
+    wanted = re.split(r"of|/", words, maxsplit=1)[0].strip()
+    return number(wanted, 1, 1, _MOST) if wanted else 0

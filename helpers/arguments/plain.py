@@ -13,11 +13,13 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from typing import TypeVar
 
 from pydantic import JsonValue as Json
 
 from ..values.names import short
 
+Word = TypeVar("Word", bound=str)
 MOST_LEVELS = 40  # of lists and objects; the host's parser allows more, nothing useful needs it
 _MOST_BITS = 1024  # of a number that JSON readers agree about
 _LONGEST_LITERAL = 100_000  # characters; the syntax tree of a Python literal is 100 times as large
@@ -215,28 +217,32 @@ def switch(value: Json) -> bool:
     return _SWITCHES[word]
 
 
-def choice(value: Json, allowed: Sequence[str]) -> str:
+def choice(value: Json, allowed: Sequence[Word]) -> Word:
     """One of `allowed`; the first when nothing came."""
-    word = _word(value) or allowed[0]
-    if word not in allowed:
-        raise ValueError("must be " + " or ".join(filter(None, allowed)))
-    return word
-
-
-def whole_number(value: Json) -> int | None:
-    """A whole number from `5`, `5.0`, "5", "3,000", "3k", "five"; None where nothing came."""
     word = _word(value)
-    if not word:
-        return None
+    for one in allowed if word else allowed[:1]:
+        if word in (one, ""):
+            return one
+    raise ValueError("must be " + " or ".join(filter(None, allowed)))
+
+
+def number(value: Json, default: int, least: int, most: int) -> int:
+    """A whole number from `5`, `5.0`, "5", "3,000", "3k", "five"; the default where nothing came."""
+    word = _word(value)
+    meant = _number(word) if word else Decimal(default)
+    if meant is None or meant % 1 or not least <= meant <= most:
+        raise ValueError(f"must be a whole number from {least:,} to {most:,}")
+    return int(meant)
+
+
+def _number(word: str) -> Decimal | None:
     if word in _NUMBERS:
-        return _NUMBERS.index(word)
+        return Decimal(_NUMBERS.index(word))
     found = _NUMBER.fullmatch(word)
     if found is None:
-        raise ValueError("must be a whole number")
-    number = Decimal(re.sub(r"[,_ ]", "", found["number"])) * 1000 ** len(found["kilo"])
-    if number != int(number):
-        raise ValueError("must be a whole number")
-    return int(number)
+        return None
+    digits = re.sub(r"[,_ ]", "", found["number"])
+    return Decimal(digits) * (1000 if found["kilo"] else 1)
 
 
 def _word(value: Json) -> str:

@@ -11,7 +11,7 @@ from pydantic import JsonValue as Json
 from ..values.call import Call
 from ..values.errors import RequestError
 from ..values.events import VERDICTS
-from ..values.packet import Contents, rows
+from ..values.packet import Contents, Row, rows
 from ..values.roster import Roster
 from .contents import contents, read_text, said
 from .handover import receiver
@@ -21,8 +21,8 @@ from .sent import MOST_CHARACTERS, Sent
 # Seed 002: the four questions a good note answers.
 NOTE_PARTS = ("what_happened", "observations", "user_state", "next")
 OUTCOMES = ("", "completed", "partial", "blocked")
-_OWN = ("verdict", "outcome", "hand_to", "missing", *NOTE_PARTS, "reason")
-_VERDICTS = ("accept", *VERDICTS)
+OWN = ("verdict", "outcome", "hand_to", "missing", *NOTE_PARTS, "reason")
+VERDICT_WORDS = ("accept", *VERDICTS)
 _OTHER_WORDS = {
     "accepted": "accept", "rejected": "reject", "refuse": "reject", "refused": "reject",
     "complete": "done", "completed": "done", "finished": "done", "clarification": "clarify",
@@ -59,7 +59,12 @@ class ReplyRequest:
 
 def arguments() -> tuple[str, ...]:
     """The names of all arguments."""
-    return (*_OWN, *(row.name for row in rows() if row.travels.returned))
+    return (*OWN, *(row.name for row in returned_rows()))
+
+
+def returned_rows() -> tuple[Row, ...]:
+    """What a specialist may add to the packet."""
+    return tuple(row for row in rows() if row.travels.returned)
 
 
 def parse_reply(args: Mapping[Any, Any], call: Call) -> ReplyRequest:
@@ -71,7 +76,7 @@ def parse_reply(args: Mapping[Any, Any], call: Call) -> ReplyRequest:
     hand_to = sent.read("hand_to", lambda value: _next(value, roster), "", json=True)
     missing = _missing(sent)
     note = {name: read_text(name, sent) for name in (*NOTE_PARTS, "reason")}
-    given = contents(sent, (row for row in rows() if row.travels.returned))
+    given = contents(sent, returned_rows())
     if verdict == "clarify" and not missing:
         hint = "name the fields or ask the questions"
         sent.refuse("missing is required for clarify", hint, "missing")
@@ -105,11 +110,11 @@ def _missing(sent: Sent) -> tuple[str, ...]:
 def _verdict(value: Json) -> str:
     word = text(value)[:100].strip(" \"'.").lower()
     verdict = _OTHER_WORDS.get(word, word)
-    if verdict not in _VERDICTS:
-        came = f", got {shown(value)}" if word else ""
-        hint = "use one of: " + ", ".join(_VERDICTS)
-        code = "bad_value" if word else "missing"
-        raise RequestError(f"verdict is required{came}", hint, code)
+    if verdict not in VERDICT_WORDS:
+        hint = "use one of: " + ", ".join(VERDICT_WORDS)
+        if not word:
+            raise RequestError("verdict is required", hint, "missing")
+        raise RequestError(f"verdict is required, got {shown(value)}", hint)
     return verdict
 
 

@@ -65,19 +65,30 @@ def _line(line: str) -> tuple[str, str]:
 
 
 def _field(name: str, value: Json) -> StateField | OpenQuestion:
-    if isinstance(value, str) and value.strip(" []().").lower() == "declined":
-        return StateField(field=name, status="declined")
-    told = {key(part): item for part, item in value.items()} if isinstance(value, dict) else {}
+    told = _told(value)
     status = _status(told)
-    if not told or not (told.keys() <= {*_ABOUT, "verbatim"} or status in WITHOUT_VALUE):
+    if not told:
         return StateField(field=name, value=value)
     if status == "open":
         words = text(told.get("value")) or text(told.get("verbatim")) or name
         return OpenQuestion(text=words, field=name)
-    if status and status not in STATUSES:
+    if status not in ("", *STATUSES):
         allowed = ", ".join(STATUSES)
         raise ValueError(f'has no status "{status}" (field {short(name)}; allowed: {allowed})')
     return StateField(field=name, **_said(told, status))
+
+
+def _told(value: Json) -> dict[str, Json]:
+    """What an object says of a field; nothing where it is the field's value itself."""
+    if isinstance(value, str) and value.strip(" []().").lower() == "declined":
+        return {"status": "declined"}
+    told = _by_key(value)
+    about = told.keys() <= {*_ABOUT, "verbatim"} or _status(told) in WITHOUT_VALUE
+    return told if about else {}
+
+
+def _by_key(value: Json) -> dict[str, Json]:
+    return {key(name): part for name, part in value.items()} if isinstance(value, dict) else {}
 
 
 def _status(told: Mapping[str, Json]) -> str:
@@ -87,18 +98,18 @@ def _status(told: Mapping[str, Json]) -> str:
 
 def _said(told: Mapping[str, Json], status: str) -> dict[str, Any]:
     """What is said of a field: its words are those of the person, and what stands beside them."""
-    quoted = [text(told[word]) for word in _WORDS if word in told]
+    quoted = [text(told.get(word)) for word in _WORDS]
     beside = {name: part for name, part in told.items() if name not in (*_ABOUT, *_WORDS)}
-    verbatim = dict.fromkeys(filter(None, (*quoted, text(beside))))
+    verbatim = "\n".join(dict.fromkeys(filter(None, (*quoted, text(beside)))))
     owner = text(told.get("owner"))
-    words = {"status": status, "verbatim": "\n".join(verbatim), "owner": owner}
-    said: dict[str, Any] = {name: part for name, part in told.items() if name == "value"}
-    return said | {name: part for name, part in words.items() if part}
+    words = {"status": status, "verbatim": verbatim, "owner": owner}
+    said: dict[str, Any] = {name: part for name, part in words.items() if part}
+    return {**said, "value": told["value"]} if "value" in told else said
 
 
 def is_bare_status(value: Json) -> bool:
     """Whether an object says that there is nothing, and of no field: `{"status": "declined"}`."""
-    told = {key(name): part for name, part in value.items()} if isinstance(value, dict) else {}
+    told = _by_key(value)
     return told.keys() <= {*_ABOUT, *_WORDS} and _status(told) in WITHOUT_VALUE
 
 

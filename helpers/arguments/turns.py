@@ -26,7 +26,7 @@ _CONTENT = ("content", "text", "message", "parts", "body", "value")
 # What tells of a message but is none of its words.
 _ABOUT = {
     "id", "type", "time", "timestamp", "date", "created_at", "number", "index", "turn", "name",
-    "model", "metadata",
+    "metadata", *_SPEAKER,
 }  # fmt: skip
 # A line that begins with who speaks. Its repeats are bounded: a turn can be megabytes of blanks.
 _SPOKEN = re.compile(
@@ -87,26 +87,17 @@ def _turns(part: Json, sent: Sent) -> Iterator[Turn]:
 def _of_object(item: Mapping[str, Json], came: Json) -> Iterator[Turn]:
     """A message, or a turn for each name of an object: `{"user": ..., "ai": ...}`."""
     told = {key(name): part for name, part in item.items()}
-    roles = told.keys() & _ROLES.keys()
-    if told.keys() & {*_SPEAKER, *_CONTENT}:
-        yield _message(told)
-    elif isinstance(came, str) and not roles:
+    content = dict.fromkeys(_words(told.get(name)) for name in _CONTENT)
+    words = "\n".join(filter(None, content))
+    if words:
+        speaker = next(filter(None, (text(told.get(name)) for name in _SPEAKER)), "user")
+        yield Turn(role=_role(speaker), text=words)
+    elif isinstance(came, str) and not told.keys() & {*_ROLES, *_SPEAKER}:
         yield Turn(role="", text=came)  # some JSON that was spoken of
     else:
-        about = _ABOUT - _ROLES.keys() if roles else set()
         for name, part in item.items():
-            if key(name) not in about:
+            if key(name) not in _ABOUT:
                 yield Turn(role=_role(name), text=_words(part))
-
-
-def _message(told: Mapping[str, Json]) -> Turn:
-    roles = [text(told.get(name)) for name in _SPEAKER]
-    role = next(filter(None, roles), "user")
-    words = [_words(told[name]) for name in _CONTENT if name in told]
-    if not any(words):
-        apart = {*_SPEAKER, *_CONTENT, *_ABOUT}
-        words = [text({name: part for name, part in told.items() if name not in apart})]
-    return Turn(role=_role(role), text="\n".join(dict.fromkeys(filter(None, words))))
 
 
 def _words(value: Json) -> str:
