@@ -17,7 +17,7 @@ from ..values.roster import Roster, normal
 from ..values.settings import MAX_TOKENS, Settings
 from .contents import contents, said
 from .plain import choice, number, shown, switch, text, texts
-from .sent import MOST_CHARACTERS, Sent
+from .sent import Sent
 from .state import answers
 
 _LONGEST_PATH = 4095  # bytes: PATH_MAX of Linux without its NUL
@@ -79,7 +79,9 @@ def parse(args: Mapping[Any, Any], call: Call) -> HandoverRequest:
     count = sent.read("include_recent_turns", lambda value: _count(value, settings, sent), 0)
     overflow = sent.read("overflow", _overflow, _OVERFLOWS[0])
     start = sent.read("start", switch, False)
-    asked, answered = _answers(sent)
+    asked, answered = sent.read_long(
+        "answers", lambda value: answers(said("answers", value, sent), sent)
+    ) or ("", ())
     given = _with_default(contents(sent, rows()), answered, settings)
     sent.raise_if_wrong(topic=topic, project_root=root, receiver=profile)
     return HandoverRequest(
@@ -93,17 +95,6 @@ def parse(args: Mapping[Any, Any], call: Call) -> HandoverRequest:
         overflow=overflow,
         start=start,
         warnings=sent.warnings,
-    )
-
-
-def _answers(sent: Sent) -> tuple[str, tuple[StateField, ...]]:
-    nothing: tuple[str, tuple[StateField, ...]] = ("", ())
-    return sent.read(
-        "answers",
-        lambda value: answers(said("answers", value, sent), sent),
-        nothing,
-        most=MOST_CHARACTERS,
-        json=True,
     )
 
 

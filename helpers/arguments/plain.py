@@ -11,7 +11,7 @@ import json
 import math
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import TypeVar
 
@@ -25,10 +25,7 @@ _MOST_BITS = 1024  # of a number that JSON readers agree about
 _LONGEST_LITERAL = 100_000  # characters; the syntax tree of a Python literal is 100 times as large
 _LONGEST_WORD = 100  # characters of a number, a switch or a choice
 _NOTHING = frozenset({"", "none", "null", "undefined", "nil", "n/a"})
-_SWITCHES: Mapping[str, bool] = {
-    **dict.fromkeys(("true", "yes", "y", "on", "1"), True),
-    **dict.fromkeys(("false", "no", "n", "off", "0", ""), False),
-}
+_TRUE, _FALSE = ("true", "yes", "y", "on", "1"), ("false", "no", "n", "off", "0", "")
 _NUMBERS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
     "twelve",
@@ -39,6 +36,9 @@ _NUMBER = re.compile(
     r"\s?(?P<kilo>k?)(?:\s?(?:tokens?|turns?))?"
 )
 _BULLET = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s+")
+# `<what belongs here>`, copied from a form; elements of HTML are none.
+_ELEMENT = "script|style|img|div|span|form|input|button|body|html|header|footer|main|nav|table"
+_PLACEHOLDER = re.compile(rf"\s?<(?!(?:{_ELEMENT})\b)[A-Za-z][\w ,.:/'’|-]{{2,80}}>\s?")
 
 
 def check_size(value: object, most_characters: int) -> None:
@@ -49,16 +49,16 @@ def check_size(value: object, most_characters: int) -> None:
     level: Iterable[object] = (value,)
     depth = size = 0
     while level:
-        depth += 1
         below: list[object] = []
         for item in level:
             length, parts = _parts(item)
             size += length
             if size > most_characters:
                 raise ValueError(f"has more than {most_characters:,} characters")
-            if depth > 1 and isinstance(item, int) and item.bit_length() > _MOST_BITS:
+            if depth and isinstance(item, int) and item.bit_length() > _MOST_BITS:
                 raise ValueError(f"holds a number of {item.bit_length():,} bits")
             below.extend(parts)
+        depth += 1
         if depth > MOST_LEVELS:
             raise ValueError(f"is nested more than {MOST_LEVELS} levels deep")
         level = below
@@ -134,13 +134,11 @@ def decoded(value: Json) -> Json:
 
 def _literal(source: str) -> Json:
     """The Python value in a text, None where there is none."""
-    if len(source) > _LONGEST_LITERAL:
-        return None
     with warnings.catch_warnings():
         # Of escapes such as "\d", which would go to standard error.
         warnings.simplefilter("ignore")
         try:
-            return as_json(ast.literal_eval(source))
+            return as_json(ast.literal_eval(source[:_LONGEST_LITERAL]))
         except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
             return None
 
@@ -182,9 +180,9 @@ def listed(value: Json, *, words: int = 1) -> list[Json]:
         case list():
             return value
         case str():
-            filled = [_BULLET.sub("", line, count=1) for line in map(str.strip, lines(value))]
-            filled = [line for line in filled if text(line)]
-            return [*(filled if len(filled) > 1 else _names("".join(filled), words))]
+            plain = [_BULLET.sub("", line.strip(), count=1) for line in lines(value)]
+            filled = list(filter(text, plain))
+            return [*(_names(filled[0], words) if len(filled) == 1 else filled)]
     return [value]
 
 
@@ -194,15 +192,18 @@ def lines(value: str) -> list[str]:
 
 
 def _names(line: str, words: int) -> list[str]:
-    parts = [part.strip() for part in line.replace(";", ",").split(",")]
-    if any(len(part.split(None, words)) > words for part in parts):
-        return [line]
-    return [part for part in parts if part]
+    parts = list(filter(None, map(str.strip, re.split("[,;]", line))))
+    is_sentence = any(len(part.split(None, words)) > words for part in parts)
+    return [line] if is_sentence else parts
 
 
 def is_name(word: str) -> bool:
     """Whether it could be an id or a field: one word without other marks than `.` and `-`."""
     return re.fullmatch(r"\w[\w.\-]*", word) is not None
+
+
+def is_placeholder(word: str) -> bool:
+    return _PLACEHOLDER.fullmatch(word) is not None
 
 
 def key(name: str) -> str:
@@ -212,24 +213,24 @@ def key(name: str) -> str:
 
 def switch(value: Json) -> bool:
     word = _word(value)
-    if word not in _SWITCHES:
+    if word not in (*_TRUE, *_FALSE):
         raise ValueError("must be true or false")
-    return _SWITCHES[word]
+    return word in _TRUE
 
 
 def choice(value: Json, allowed: Sequence[Word]) -> Word:
     """One of `allowed`; the first when nothing came."""
-    word = _word(value)
-    for one in allowed if word else allowed[:1]:
-        if word in (one, ""):
+    word = _word(value) or allowed[0]
+    for one in allowed:
+        if one == word:
             return one
     raise ValueError("must be " + " or ".join(filter(None, allowed)))
 
 
 def number(value: Json, default: int, least: int, most: int) -> int:
     """A whole number from `5`, `5.0`, "5", "3,000", "3k", "five"; the default where nothing came."""
-    word = _word(value)
-    meant = _number(word) if word else Decimal(default)
+    word = _word(value) or str(default)
+    meant = _number(word)
     if meant is None or meant % 1 or not least <= meant <= most:
         raise ValueError(f"must be a whole number from {least:,} to {most:,}")
     return int(meant)

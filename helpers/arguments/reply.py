@@ -16,7 +16,7 @@ from ..values.roster import Roster
 from .contents import contents, read_text, said
 from .handover import receiver
 from .plain import choice, shown, text, texts
-from .sent import MOST_CHARACTERS, Sent
+from .sent import Sent
 
 # Seed 002: the four questions a good note answers.
 NOTE_PARTS = ("what_happened", "observations", "user_state", "next")
@@ -74,7 +74,7 @@ def parse_reply(args: Mapping[Any, Any], call: Call) -> ReplyRequest:
     verdict = sent.read("verdict", _verdict, "")
     outcome = sent.read("outcome", lambda value: choice(value, OUTCOMES), "")
     hand_to = sent.read("hand_to", lambda value: _next(value, roster), "", json=True)
-    missing = _missing(sent)
+    missing = sent.read_long("missing", lambda value: texts(said("missing", value, sent), words=2))
     note = {name: read_text(name, sent) for name in (*NOTE_PARTS, "reason")}
     given = contents(sent, returned_rows())
     if verdict == "clarify" and not missing:
@@ -90,20 +90,10 @@ def parse_reply(args: Mapping[Any, Any], call: Call) -> ReplyRequest:
         verdict=verdict,
         outcome=outcome,
         hand_to=hand_to,
-        missing=missing,
+        missing=missing or (),
         given=given,
         warnings=sent.warnings,
         **note,
-    )
-
-
-def _missing(sent: Sent) -> tuple[str, ...]:
-    return sent.read(
-        "missing",
-        lambda value: texts(said("missing", value, sent), words=2),
-        (),
-        most=MOST_CHARACTERS,
-        json=True,
     )
 
 

@@ -13,7 +13,7 @@ from pydantic import JsonValue as Json
 from ..values.packet import Row, StateField, Value, rows
 from ..values.roster import Roster
 from . import handover, history, reply
-from .items import FORMS, Form
+from .items import FORMS
 
 Schema = dict[str, Json]
 # One line for each argument. A row without one is described by its heading.
@@ -109,10 +109,10 @@ def _of_row(row: Row) -> Schema:
 
 def _of_model(model: type[Value]) -> Schema:
     """An object with the fields that may be said; a plain text stands for its main field."""
-    measured = FORMS.get(model, Form()).measured
+    form = FORMS.get(model)
     fields: Schema = {}
     for name, about in model.model_fields.items():
-        if name not in measured:
+        if form is None or name not in form.measured:
             fields[name] = _of_type(about.annotation)
     return {"type": ["string", "object"], "properties": fields}
 

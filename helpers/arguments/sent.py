@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import JsonValue as Json
@@ -14,7 +15,7 @@ from pydantic import JsonValue as Json
 from ..text.masking import Mask, map_text, safe
 from ..values.errors import Code, RequestError
 from ..values.names import short
-from .plain import as_json, check_size, decoded, key, read_json, shown, unfenced
+from .plain import as_json, check_size, decoded, is_placeholder, key, read_json, shown, unfenced
 
 T = TypeVar("T")
 MOST_CHARACTERS = 8_000_000  # of an argument: the longest text that still fits a ledger's line
@@ -90,19 +91,27 @@ class Sent:
             self.problem(name, str(error), value)
         return default
 
+    def read_long(self, name: str, reader: Callable[[Json], T]) -> T | None:
+        """The same for an argument of any length that may be JSON in a text."""
+        return self.read(name, reader, None, most=MOST_CHARACTERS, json=True)
+
     def _value(self, name: str, most: int, *, json: bool, mask: Mask) -> Json:
         raw = self._raw.get(name)
         check_size(raw, most)
         plain = as_json(raw)
-        value, lone = _whole(decoded(plain) if json else plain, mask)
-        if lone:
+        seen = _Seen(mask)
+        value: Json = map_text(decoded(plain) if json else plain, seen.kept)
+        if seen.lone:
             self.warn(f"{name} held half a character (a lone surrogate); it became U+FFFD")
+        if seen.placeholder:
+            self.warn(f"{name} held the placeholder {shown(seen.placeholder)}, which says nothing")
         return value
 
     def opened(self, value: Json) -> Json:
         """What stands in a list or an object: a text that holds JSON as that, all else as it is."""
         inner = decoded(value)
-        return value if inner is value else _whole(inner, self.mask)[0]
+        opened: Json = value if inner is value else map_text(inner, _Seen(self.mask).kept)
+        return opened
 
     def warn(self, warning: str) -> None:
         self._warnings.append(warning)
@@ -143,18 +152,21 @@ class Sent:
         )
 
 
-def _whole(value: Json, mask: Mask) -> tuple[Json, bool]:
-    """The value with whole characters and masked secrets, and whether half a character was lost."""
-    lone = False
+@dataclass
+class _Seen:
+    """Makes texts whole and masked; what was seen on the way: half a character, a placeholder."""
 
-    def kept(part: str) -> str:
-        nonlocal lone
-        changed, broken = safe(part, mask)
-        lone = lone or broken
-        return changed
+    mask: Mask
+    lone: bool = False
+    placeholder: str = ""
 
-    changed: Json = map_text(value, kept)
-    return changed, lone
+    def kept(self, part: str) -> str:
+        kept, lone = safe(part, self.mask)
+        self.lone = self.lone or lone
+        if is_placeholder(kept):
+            self.placeholder = kept
+            return ""
+        return kept
 
 
 def arguments_of(source: str) -> Mapping[str, Json]:

@@ -29,9 +29,9 @@ def state(value: Json, sent: Sent) -> tuple[StateField, ...]:
     """
     fields = []
     for name, part in _pairs(value, sent):
-        if not name.strip():
-            raise ValueError("needs a name for every field")
         match _field(name.strip(), part):
+            case StateField(field=""):
+                sent.warn("a field without a name was left out")
             case StateField() as field:
                 fields.append(field)
             case question:
@@ -41,27 +41,24 @@ def state(value: Json, sent: Sent) -> tuple[StateField, ...]:
 
 
 def _pairs(value: Json, sent: Sent) -> Iterator[tuple[str, Json]]:
-    """Names of fields with what is said of them."""
+    """Names of fields with what is said of them. An object may name itself, in a list also by id."""
+    names = _NAMES if isinstance(value, list) else _NAMES[:1]
     for item in map(sent.opened, listed(value)):
-        names = _NAMES if isinstance(value, list) else _NAMES[:1]
-        match item:
-            case dict() if is_bare_status(item):
-                yield "", item
-            case dict() if own := [name for name in names if text(item.get(name))]:
-                rest = {name: part for name, part in item.items() if name not in _NAMES}
-                yield text(item[own[0]]), rest
-            case dict():
-                yield from item.items()
-            case _:
-                yield _line(text(item))
+        if not isinstance(item, dict):
+            yield _line(text(item))
+        elif own := next(filter(None, (text(item.get(name)) for name in names)), ""):
+            yield own, {name: part for name, part in item.items() if name not in _NAMES}
+        elif is_bare_status(item):
+            yield "", item
+        else:
+            yield from item.items()
 
 
 def _line(line: str) -> tuple[str, str]:
-    mark = re.search(r"[:=]", line)
-    name = line[: mark.start()].strip() if mark else ""
-    if mark is None or not name:
+    found = re.match(r"([^:=]*)[:=]", line)
+    if found is None or not found[1].strip():
         raise ValueError("must map field names to values")
-    return name, line[mark.end() :].strip()
+    return found[1], line[found.end() :].strip()
 
 
 def _field(name: str, value: Json) -> StateField | OpenQuestion:
@@ -101,8 +98,7 @@ def _said(told: Mapping[str, Json], status: str) -> dict[str, Any]:
     quoted = [text(told.get(word)) for word in _WORDS]
     beside = {name: part for name, part in told.items() if name not in (*_ABOUT, *_WORDS)}
     verbatim = "\n".join(dict.fromkeys(filter(None, (*quoted, text(beside)))))
-    owner = text(told.get("owner"))
-    words = {"status": status, "verbatim": verbatim, "owner": owner}
+    words = {"status": status, "verbatim": verbatim, "owner": text(told.get("owner"))}
     said: dict[str, Any] = {name: part for name, part in words.items() if part}
     return {**said, "value": told["value"]} if "value" in told else said
 
@@ -121,28 +117,28 @@ def answers(value: Json, sent: Sent) -> tuple[str, tuple[StateField, ...]]:
     asked = _ID.search(json.dumps(value))
     fields: list[StateField] = []
     for part in map(sent.opened, listed(value)):
-        match part:
-            case dict():
-                fields += _answered(part, sent)
-            case _ if not _ID.search(text(part)):
-                for line in filter(None, map(str.strip, lines(text(part)))):
-                    fields += _answer(line, sent)
+        if isinstance(part, dict):
+            fields += _answered(part, sent)
+        elif not _ID.search(text(part)):
+            for line in lines(text(part)):
+                fields += _answer(line.strip(), sent)
     return asked[0] if asked else "", tuple(fields)
 
 
 def _answered(value: Mapping[str, Json], sent: Sent) -> Iterator[StateField]:
-    """The fields of an object that may stand beside an id, or under it."""
+    """The fields of an object, which may stand beside an id or under it."""
     for name, part in value.items():
-        if _ID.fullmatch(name):
-            yield from state(part, sent) if isinstance(part, (dict, list)) else ()
-        elif not _ID.fullmatch(text(part)):
-            yield from state({name: part}, sent)
+        if not _ID.fullmatch(name):
+            yield from state({name: part}, sent) if not _ID.fullmatch(text(part)) else ()
+        elif isinstance(part, (dict, list)):
+            yield from state(part, sent)
 
 
 def _answer(line: str, sent: Sent) -> tuple[StateField, ...]:
     name, mark, value = line.partition(":")
     if mark and is_name(name.strip()):
         return state({name.strip(): value.strip()}, sent)
-    sent.also.setdefault("notes", []).append(line)
-    sent.warn("answers that name no field were taken as notes")
+    if line:
+        sent.also.setdefault("notes", []).append(line)
+        sent.warn("answers that name no field were taken as notes")
     return ()

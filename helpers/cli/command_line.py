@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..arguments import history as arguments_history
-from ..arguments.handover import arguments_of
+from ..arguments.sent import arguments_of
 from ..chain.answered import name_key
 from ..chain.chain import Chain, Handover
 from ..flow import deliver, prepare, receive, result

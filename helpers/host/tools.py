@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from ..arguments.handover import unwrapped
+from ..arguments.sent import unwrapped
 from ..flow import history, prepare, receive, result
 from ..flow.answer import Answer
 from ..flow.deliver import deliver

@@ -760,7 +760,6 @@ SAYS_NOTHING = [
     *[(row.name, row.name.replace("_", " ").title()) for row in rows()],
     *[(row.name, f"<{row.name} of the work>") for row in rows()],
     ("notes", ["<a note>", "<another: with/or without words>"]),
-    ("state", {"hall": "<its value>"}),
     ("state", {"<field>": {"status": "declined"}}),
     ("answers", {"status": "declined"}),
     ("decisions", [{"text": "<decision>", "rationale": "<why>"}]),
@@ -772,6 +771,12 @@ def test_what_was_copied_from_a_form_is_nothing_and_warned_of(name, value):
     request = understood(**{name: value})
     assert request.given == given_of()
     assert name in request.warnings[0]
+
+
+def test_a_placeholder_as_the_value_of_a_field_is_a_blank():
+    request = understood(state={"hall": "<its value>"})
+    assert said(request.given.state) == [{"field": "hall", "value": ""}]
+    assert "state" in request.warnings[0]
 
 
 @pytest.mark.parametrize("value", ["a <b> c", "<script>", "<|endoftext|>", "<img src=x>", "a < b"])
