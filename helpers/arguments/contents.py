@@ -10,8 +10,8 @@ from pydantic import JsonValue as Json
 from ..values.names import same
 from ..values.packet import Authority, Contents, Row, StateField, Turn, Value
 from .items import items
-from .plain import shown, text, texts
-from .sent import MOST_CHARACTERS, Sent
+from .plain import MOST_CHARACTERS, shown, text, texts
+from .sent import Sent
 from .state import is_bare_status, state
 from .turns import turns
 
@@ -30,7 +30,9 @@ def contents(sent: Sent, rows: Iterable[Row]) -> Contents:
 def _read_row(row: Row, sent: Sent) -> Any:
     if row.kind is str and not row.plural:
         return read_text(row.name, sent)
-    return sent.read_long(row.name, lambda value: _value(row, said(row.name, value, sent), sent))
+    return sent.read_long(
+        row.name, lambda value: _value(row, said(row.name, value, sent), sent), None
+    )
 
 
 def read_text(name: str, sent: Sent) -> str:
@@ -51,9 +53,7 @@ def said(name: str, value: Json, sent: Sent) -> Json:
 
     Seen of models: the argument's own name, true, and a bare `{"status": "declined"}`.
     """
-    only = value[0] if isinstance(value, list) and len(value) == 1 else value
-    named_itself = isinstance(only, str) and len(only) < 60 and same(only, name)
-    if named_itself or isinstance(value, bool) or is_bare_status(only):
+    if isinstance(value, bool) or is_bare_status(value) or same(text(value)[:60], name):
         sent.warn(f"{name} {shown(value)} says nothing and was left out")
         return None
     return value
@@ -62,12 +62,10 @@ def said(name: str, value: Json, sent: Sent) -> Json:
 def _authority(value: Json, sent: Sent) -> Authority | None:
     """`{"granted": [...], "denied": [...]}`; a bare list is what is granted; None inherits."""
     told = value if isinstance(value, dict) else {"granted": value}
-    unknown = ", ".join(name for name in told if name not in Authority.model_fields)
-    if unknown:
-        raise ValueError(f"has granted and denied only, not {unknown[:100]}")
-    lists = {name: texts(words, words=2) for name, words in told.items()}
-    filled = {name: words for name, words in lists.items() if words}
-    return Authority(**filled) if filled else None
+    if told.keys() - Authority.model_fields.keys():
+        raise ValueError("has granted and denied only")
+    granted, denied = (texts(told.get(name), words=2) for name in ("granted", "denied"))
+    return Authority(granted=granted, denied=denied) if granted or denied else None
 
 
 _READERS: Mapping[type, Callable[[Json, Sent], Any]] = {

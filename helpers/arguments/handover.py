@@ -18,7 +18,7 @@ from ..values.settings import MAX_TOKENS, Settings
 from .contents import contents, said
 from .plain import choice, number, shown, switch, text, texts
 from .sent import Sent
-from .state import answers
+from .state import NO_ANSWER, answers
 
 _LONGEST_PATH = 4095  # bytes: PATH_MAX of Linux without its NUL
 _LONGEST_PROFILE = 200  # characters
@@ -37,8 +37,9 @@ class HandoverRequest:
 
     `given` is what the call says for the packet: `model_fields_set` of it, and of each item in it,
     names what was said; a decision without an id has id "". What came empty was not said. The
-    default return condition stands in it as if the call had said it. `recent_turns` are all that
-    were sent, oldest first. `answers` is the id of the handover that asked, "" for none.
+    default return condition stands in it as if the call had said it. `recent_turns` are the newest
+    that were sent, oldest first, more than may travel. `answers` is the id of the handover that
+    asked, "" for none.
     """
 
     specialist_profile: str
@@ -69,19 +70,14 @@ def parse(args: Mapping[Any, Any], call: Call) -> HandoverRequest:
         "specialist_profile", lambda value: receiver(value, settings.roster), "", json=True
     )
     topic = sent.read("topic", lambda value: _topic(value, sent), "")
-    root = sent.read(
-        "project_root",
-        lambda value: _root(value, call.caller.project_root, call),
-        "",
-        masked=False,
-    )
+    root = sent.read("project_root", lambda value: _root(value, call), "", masked=False)
     limit = sent.read("max_context_tokens", lambda value: _limit(value, settings), 0)
     count = sent.read("include_recent_turns", lambda value: _count(value, settings, sent), 0)
     overflow = sent.read("overflow", _overflow, _OVERFLOWS[0])
     start = sent.read("start", switch, False)
     asked, answered = sent.read_long(
-        "answers", lambda value: answers(said("answers", value, sent), sent)
-    ) or ("", ())
+        "answers", lambda value: answers(said("answers", value, sent), sent), NO_ANSWER
+    )
     given = _with_default(contents(sent, rows()), answered, settings)
     sent.raise_if_wrong(topic=topic, project_root=root, receiver=profile)
     return HandoverRequest(
@@ -101,7 +97,7 @@ def parse(args: Mapping[Any, Any], call: Call) -> HandoverRequest:
 def _with_default(
     given: Contents, answered: tuple[StateField, ...], settings: Settings
 ) -> Contents:
-    """What was said, with the fields that answer a question and the default of what must be said."""
+    """What was said, with the fields that answer a question, and with a return condition."""
     update: dict[str, Any] = {}
     if answered:
         update["state"] = (*given.state, *answered)
@@ -114,8 +110,8 @@ def _overflow(value: Json) -> Overflow:
     return choice(value, _OVERFLOWS)
 
 
-def receiver(value: Json, roster: Roster) -> str:
-    """The profile that is meant.
+def receiver(value: Json, roster: Roster, argument: str = "specialist_profile") -> str:
+    """The one profile that is meant.
 
     Raises RequestError: missing, unknown_specialist, or bad_value for several names.
     """
@@ -123,33 +119,30 @@ def receiver(value: Json, roster: Roster) -> str:
     if len(names) > 1:
         several = " and ".join(map(shown, names[:5]))
         raise RequestError(
-            f"specialist_profile names more than one: {several}",
+            f"{argument} names more than one: {several}",
             "hand over to one specialist at a time, the one whose work comes first",
         )
-    name = "".join(names)
-    if len(name) > _LONGEST_PROFILE:
-        name = short(name)
+    name = short("".join(names), _LONGEST_PROFILE)
     if not normal(name):
-        raise RequestError(
-            "specialist_profile is required", "use one of: " + ", ".join(roster.names()), "missing"
-        )
+        hint = "use one of: " + ", ".join(roster.names())
+        raise RequestError(f"{argument} is required", hint, "missing")
     return roster.find(name).profile
 
 
 def _topic(value: Json, sent: Sent) -> str:
     """One line of text. Another form is refused: the topic is what the chain is found by."""
-    only = value[0] if isinstance(value, list) and len(value) == 1 else value
-    if isinstance(only, dict) or (isinstance(only, list) and only):
-        raise ValueError("must be a text")
-    topic = " ".join(text(said("topic", only, sent)).replace("\0", " ").split())
+    match value:
+        case dict() | [_, _, *_] | [dict() | list()] if value:
+            raise ValueError("must be a text")
+    topic = " ".join(text(said("topic", value, sent)).replace("\0", " ").split())
     if not topic:
         hint = "a short name for the piece of work, the same for all its handovers"
         raise RequestError("topic is required", hint, "missing")
     return topic
 
 
-def _root(value: Json, default: str, call: Call) -> str:
-    root = text(value).strip(" \"'\t\r\n") or default
+def _root(value: Json, call: Call) -> str:
+    root = text(value).strip(" \"'\t\r\n") or call.caller.project_root
     readable = shown(call.ports.mask(root))
     if not root:
         hint = "the absolute path of the project's folder"

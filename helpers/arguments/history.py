@@ -74,21 +74,21 @@ def parse(args: Mapping[Any, Any], call: Call) -> HistoryRequest:
 
 def query(value: Json) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(words, phrases): `retry "duplicate key"` has one of each; nothing sent has none."""
-    line = text(value).replace("\n", " ")
-    quoted = re.findall(r'["“”„«»]([^"“”„«»]+)["“”„«»]', line)
-    rest = re.sub(r'["“”„«»][^"“”„«»]+["“”„«»]', " ", line)
-    phrases = [" ".join(phrase.split()) for phrase in quoted if _tells(phrase)]
-    words = [word.strip(".,;:!?()[]{}'`\"“”„«»") for word in rest.split() if _tells(word)]
-    came = isinstance(value, str) and value.strip().lower() not in ("none", "null")
-    if (line or came) and not (words or phrases):
+    line = " ".join(text(value).split())
+    phrases = tuple(" ".join(part.split()) for part in filter(_tells, _QUOTED.findall(line)))
+    rest = filter(_tells, _QUOTED.sub(" ", line).split())
+    words = tuple(dict.fromkeys(word.strip(".,;:!?()[]{}'`\"“”„«»") for word in rest))
+    nothing = str(value).strip().lower() in ("none", "null")
+    if not (words or phrases or nothing):
         raise ValueError('must be words or a "quoted phrase"; leave it out for the whole history')
-    return tuple(dict.fromkeys(words))[:_MOST_WORDS], tuple(phrases[:_MOST_PHRASES])
+    return words[:_MOST_WORDS], phrases[:_MOST_PHRASES]
 
 
 def _tells(word: str) -> bool:
     return any(char.isalnum() or ord(char) > 0x2FFF for char in word)
 
 
+_QUOTED: Final = re.compile(r'["“”„«»]([^"“”„«»]+)["“”„«»]')
 _NUMBER: Final = r"(\d[\d,_]*)"
 _TO: Final = r"\s*(?:-|–|—|\.\.+|:|\bto\b|\buntil\b|\bthrough\b|\bbis\b)\s*"
 _NEWEST_OF: Final = re.compile(rf"(?:the\s+)?(?:last|newest|latest|recent)\s*{_NUMBER}?")
@@ -98,7 +98,7 @@ _RANGE: Final = re.compile(rf"{_NUMBER}{_TO}(?:{_NUMBER}|end|last|now)?")
 
 
 def turns_in(value: Json) -> tuple[int, int] | None:
-    """`12-40`, `57`, `last 20`, `12 to 40`, `[12, 40]`, `12-` (to the end), `first 5`; None for all."""
+    """`12-40`, `57`, `last 20`, `12 to 40`, `[12, 40]`, `12-` (open), `first 5`; None for all."""
     if isinstance(value, bool):
         raise ValueError(_ALLOWED)
     parts = [*value.values()] if isinstance(value, dict) else value

@@ -31,10 +31,10 @@ class Form:
     """How models write the items of one kind.
 
     `names` are other names of a field, the best one first. `beside` is the field meant by a value
-    that stands beside the main one, as in `{main: value}`; where `only_names`, only by the name of a
-    field. What came under several names of a `joined` field is told together; of others the first
-    counts. `measured` fields are found out, never said. `comma_words` is how many words a part of a
-    comma list may have.
+    that stands beside the main one, as in `{main: value}`; where `only_names`, only by the name of
+    a field. What came under several names of a `joined` field is told together; of others the
+    first counts. `measured` fields are found out, never said. `comma_words` is how many words a
+    part of a comma list may have.
     """
 
     model: type[Value]
@@ -156,7 +156,7 @@ def _entry(name: str, value: Json, form: Form, argument: str, sent: Sent) -> Ite
     match value:
         case dict() if form.knows(value):
             said = {form.fields.get(key(part)) for part in value}
-            own = "id" if {"id"} <= form.fields.keys() and form.main in said else form.main
+            own = "id" if "id" in form.fields and form.main in said else form.main
             yield [(own, name), *value.items()]
         case list() if key(name) in {*_LISTS, argument, argument.removesuffix("s")}:
             yield from _each(value, form, argument, sent)
@@ -186,21 +186,18 @@ def _is_path(word: str) -> bool:
 
 
 def _fields(pairs: Pairs, form: Form, argument: str, sent: Sent) -> dict[str, Any]:
-    """The fields of an item that were said, each read by its type; none where the main one is not."""
+    """The fields of an item that were said, by type; none where the main one was not."""
     came: dict[str, Pairs] = {}
     for name, value in pairs:
-        if text(value):
-            came.setdefault(key(name), []).append((name, value))
+        came.setdefault(key(name), []).append((name, value))
     fields: dict[str, Any] = {}
     lost: Pairs = []
     for name, aliases in form.aliases.items():
-        told = [pair for alias in aliases for pair in came.pop(alias, ())]
-        if name in form.joined and told:
-            fields[name] = ": ".join(dict.fromkeys(text(value) for _, value in told))
-        elif told:
-            value, others = told[0][1], told[1:]
-            fields[name] = _read(value, form.model.model_fields[name].annotation)
-            lost += [pair for pair in others if text(pair[1]) not in text(value)]
+        named = [pair for alias in aliases for pair in came.pop(alias, ())]
+        told = [(alias, value) for alias, value in named if text(value)]
+        if told:
+            fields[name], others = _meant(name, told, form)
+            lost += others
     if form.main not in fields:
         _warn(pairs, f"an item without {form.main}", argument, sent)
         return {}
@@ -208,6 +205,15 @@ def _fields(pairs: Pairs, form: Form, argument: str, sent: Sent) -> dict[str, An
         lost += unknown
     _warn(lost, f"of {shown(fields[form.main])}", argument, sent)
     return fields
+
+
+def _meant(name: str, told: Pairs, form: Form) -> tuple[Any, Pairs]:
+    """What a field is after all that was told of it, and what of that does not count."""
+    if name in form.joined:
+        return ": ".join(dict.fromkeys(text(value) for _, value in told)), []
+    value = told[0][1]
+    others = [pair for pair in told[1:] if text(pair[1]) not in text(value)]
+    return _read(value, form.model.model_fields[name].annotation), others
 
 
 def _warn(lost: Pairs, where: str, argument: str, sent: Sent) -> None:

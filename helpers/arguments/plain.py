@@ -20,6 +20,8 @@ from pydantic import JsonValue as Json
 from ..values.names import short
 
 Word = TypeVar("Word", bound=str)
+MOST_CHARACTERS = 8_000_000  # of an argument: the longest text that still fits a ledger's line
+MOST_ITEMS = 80_000  # of a list
 MOST_LEVELS = 40  # of lists and objects; the host's parser allows more, nothing useful needs it
 _MOST_BITS = 1024  # of a number that JSON readers agree about
 _LONGEST_LITERAL = 100_000  # characters; the syntax tree of a Python literal is 100 times as large
@@ -44,7 +46,7 @@ _PLACEHOLDER = re.compile(rf"\s?<(?!(?:{_ELEMENT})\b)[A-Za-z][\w ,.:/'’|-]{{2,
 def check_size(value: object, most_characters: int) -> None:
     """Raises ValueError for what is too long, too deep, or holds a number too long for JSON.
 
-    It stops as soon as more than `most_characters` are seen; an item of a list counts as one.
+    It stops as soon as more than `most_characters` are seen; an item of a list counts as 100.
     """
     level: Iterable[object] = (value,)
     depth = size = 0
@@ -54,7 +56,8 @@ def check_size(value: object, most_characters: int) -> None:
             length, parts = _parts(item)
             size += length
             if size > most_characters:
-                raise ValueError(f"has more than {most_characters:,} characters")
+                most = f"{most_characters:,} characters"
+                raise ValueError(f"is longer than {most}, an item counted as 100")
             if depth and isinstance(item, int) and item.bit_length() > _MOST_BITS:
                 raise ValueError(f"holds a number of {item.bit_length():,} bits")
             below.extend(parts)
@@ -70,9 +73,9 @@ def _parts(value: object) -> tuple[int, Iterable[object]]:
         case str():
             return len(value), ()
         case dict():
-            return len(value), (*value.keys(), *value.values())
+            return 100 * len(value), (*value.keys(), *value.values())
         case list() | tuple():
-            return len(value), value
+            return 100 * len(value), value
     return 1, ()
 
 
@@ -98,8 +101,8 @@ def as_json(value: object) -> Json:
 def read_json(source: str) -> Json:
     """The JSON in a text.
 
-    Raises ValueError: json.JSONDecodeError for what is no JSON, another for a name that stands twice
-    in one object (either could be meant), for what is nested too deeply and for endless numbers.
+    Raises ValueError: json.JSONDecodeError for what is no JSON, another for a name that stands
+    twice in one object (either could be meant), for what is too deep and for endless numbers.
     """
     try:
         return as_json(json.loads(source, object_pairs_hook=_object))
@@ -121,14 +124,16 @@ def decoded(value: Json) -> Json:
 
     Raises ValueError as `read_json` and `check_size`.
     """
-    source = unfenced(value) if isinstance(value, str) else ""
+    if not isinstance(value, str) or len(value) > MOST_CHARACTERS:
+        return value
+    source = unfenced(value)
     if source[:1] not in ("[", "{") or source[-1:] not in ("]", "}"):
         return value
     try:
         found = read_json(source)
     except json.JSONDecodeError:
         found = _literal(source)
-    check_size(found, 2 * len(source))
+    check_size(found, MOST_CHARACTERS)
     return value if found is None else found
 
 
@@ -165,7 +170,7 @@ def text(value: Json) -> str:
 
 
 def texts(value: Json, *, words: int = 1) -> tuple[str, ...]:
-    """A list of texts from a list, from lines with or without bullets, or from a comma list of names.
+    """A list of texts from a list, from lines with or without bullets, or from names with commas.
 
     A comma divides only where all parts have at most `words` words: it may stand in a sentence.
     """
@@ -182,6 +187,8 @@ def listed(value: Json, *, words: int = 1) -> list[Json]:
         case str():
             plain = [_BULLET.sub("", line.strip(), count=1) for line in lines(value)]
             filled = list(filter(text, plain))
+            if len(filled) > MOST_ITEMS:
+                raise ValueError(f"has more than {MOST_ITEMS:,} items")
             return [*(_names(filled[0], words) if len(filled) == 1 else filled)]
     return [value]
 
@@ -228,7 +235,7 @@ def choice(value: Json, allowed: Sequence[Word]) -> Word:
 
 
 def number(value: Json, default: int, least: int, most: int) -> int:
-    """A whole number from `5`, `5.0`, "5", "3,000", "3k", "five"; the default where nothing came."""
+    """A whole number from `5`, `5.0`, "3,000", "3k", "five"; the default where nothing came."""
     word = _word(value) or str(default)
     meant = _number(word)
     if meant is None or meant % 1 or not least <= meant <= most:

@@ -23,6 +23,7 @@ NOTE_PARTS = ("what_happened", "observations", "user_state", "next")
 OUTCOMES = ("", "completed", "partial", "blocked")
 OWN = ("verdict", "outcome", "hand_to", "missing", *NOTE_PARTS, "reason")
 VERDICT_WORDS = ("accept", *VERDICTS)
+_NOTHING: tuple[str, ...] = ()
 _OTHER_WORDS = {
     "accepted": "accept", "rejected": "reject", "refuse": "reject", "refused": "reject",
     "complete": "done", "completed": "done", "finished": "done", "clarification": "clarify",
@@ -34,9 +35,9 @@ _OTHER_WORDS = {
 class ReplyRequest:
     """What a specialist says of its handover, masked.
 
-    `verdict` is "accept" or a word of `values.events.VERDICTS`, `outcome` "", "completed", "partial"
-    or "blocked", `hand_to` a profile or "". `missing` are names of fields or questions. `given` is
-    what it adds to the packet: rows with `travels.returned`, as in a `HandoverRequest`.
+    `verdict` is "accept" or a word of `values.events.VERDICTS`, `outcome` one of `OUTCOMES`,
+    `hand_to` a profile or "". `missing` are names of fields or questions. `given` is what it adds
+    to the packet: rows with `travels.returned`, as in a `HandoverRequest`.
     """
 
     verdict: str
@@ -74,27 +75,37 @@ def parse_reply(args: Mapping[Any, Any], call: Call) -> ReplyRequest:
     verdict = sent.read("verdict", _verdict, "")
     outcome = sent.read("outcome", lambda value: choice(value, OUTCOMES), "")
     hand_to = sent.read("hand_to", lambda value: _next(value, roster), "", json=True)
-    missing = sent.read_long("missing", lambda value: texts(said("missing", value, sent), words=2))
+    missing = sent.read_long("missing", lambda value: _missing(value, sent), _NOTHING)
     note = {name: read_text(name, sent) for name in (*NOTE_PARTS, "reason")}
     given = contents(sent, returned_rows())
-    if verdict == "clarify" and not missing:
-        hint = "name the fields or ask the questions"
-        sent.refuse("missing is required for clarify", hint, "missing")
-    if verdict in ("reject", "escalate") and not (note["reason"] or note["what_happened"]):
-        hint = "say why in one sentence"
-        sent.refuse(f"reason is required for {verdict}", hint, "missing")
-    if hand_to and verdict and verdict != "done":
-        sent.refuse("hand_to goes with verdict done", "finish with done, or leave hand_to out")
-    sent.raise_if_wrong()
-    return ReplyRequest(
+    reply = ReplyRequest(
         verdict=verdict,
         outcome=outcome,
         hand_to=hand_to,
-        missing=missing or (),
+        missing=missing,
         given=given,
         warnings=sent.warnings,
         **note,
     )
+    _check_parts(reply, sent)
+    sent.raise_if_wrong()
+    return reply
+
+
+def _check_parts(reply: ReplyRequest, sent: Sent) -> None:
+    """What a verdict cannot do without."""
+    verdict = reply.verdict
+    if verdict == "clarify" and not reply.missing:
+        hint = "name the fields or ask the questions"
+        sent.refuse("missing is required for clarify", hint, "missing")
+    if verdict in ("reject", "escalate") and not (reply.reason or reply.what_happened):
+        sent.refuse(f"reason is required for {verdict}", "say why in one sentence", "missing")
+    if verdict not in ("", "done") and reply.hand_to:
+        sent.refuse("hand_to goes with verdict done", "finish with done, or leave hand_to out")
+
+
+def _missing(value: Json, sent: Sent) -> tuple[str, ...]:
+    return texts(said("missing", value, sent), words=2)
 
 
 def _verdict(value: Json) -> str:
@@ -109,4 +120,4 @@ def _verdict(value: Json) -> str:
 
 
 def _next(value: Json, roster: Roster) -> str:
-    return receiver(value, roster) if text(value) else ""
+    return receiver(value, roster, "hand_to") if text(value) else ""

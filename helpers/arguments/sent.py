@@ -1,4 +1,4 @@
-"""The arguments of one call as they came: out of their wrapping, under their names, bounded, masked.
+"""The arguments of one call as they came: unwrapped, under their names, bounded, masked.
 
 And all that is wrong with them, told at once, because each refusal costs the model a turn.
 """
@@ -15,12 +15,22 @@ from pydantic import JsonValue as Json
 from ..text.masking import Mask, map_text, safe
 from ..values.errors import Code, RequestError
 from ..values.names import short
-from .plain import as_json, check_size, decoded, is_placeholder, key, read_json, shown, unfenced
+from .plain import (
+    MOST_CHARACTERS,
+    as_json,
+    check_size,
+    decoded,
+    is_placeholder,
+    key,
+    read_json,
+    shown,
+    unfenced,
+)
 
 T = TypeVar("T")
-MOST_CHARACTERS = 8_000_000  # of an argument: the longest text that still fits a ledger's line
 LINE_CHARACTERS = 10_000  # of an argument that is a name, a number or a path
 _MOST_TOLD = 30  # warnings, problems, unknown arguments: more is no help
+_LONGEST_ERROR = 300  # characters
 _ONE_OBJECT = "give one JSON object with the tool's arguments"
 _BESIDE = frozenset({"tool_name", "tool_args", "thoughts", "headline", "name", "arguments"})
 _HINTS = {
@@ -55,10 +65,26 @@ class Sent:
                 self.warn(f"{name} was given twice; the first one counts")
             else:
                 self._raw[name] = value
+        self._spread("user_state", known)
         for name in unknown[:_MOST_TOLD]:
             self.warn(self._unknown(name, known))
         if len(unknown) > _MOST_TOLD:
             self.warn(f"{len(unknown)} arguments are not known and were ignored")
+
+    def _spread(self, around: str, known: Sequence[str]) -> None:
+        """Arguments that stand inside this one, as was seen of models, are taken out of it."""
+        value = self._raw.get(around)
+        if not isinstance(value, dict):
+            return
+        rest: dict[object, object] = {}
+        for inner, part in value.items():
+            name = key(str(inner)[:LINE_CHARACTERS])
+            if name not in known or name in self._raw:
+                rest[inner] = part
+                continue
+            self._raw[name] = part
+            self.warn(f"{name} stood inside {around} and was taken out of it")
+        self._raw[around] = rest
 
     def _unknown(self, name: str, known: Sequence[str]) -> str:
         near = difflib.get_close_matches(name[:60], known, n=1)
@@ -91,9 +117,9 @@ class Sent:
             self.problem(name, str(error), value)
         return default
 
-    def read_long(self, name: str, reader: Callable[[Json], T]) -> T | None:
+    def read_long(self, name: str, reader: Callable[[Json], T], default: T) -> T:
         """The same for an argument of any length that may be JSON in a text."""
-        return self.read(name, reader, None, most=MOST_CHARACTERS, json=True)
+        return self.read(name, reader, default, most=MOST_CHARACTERS, json=True)
 
     def _value(self, name: str, most: int, *, json: bool, mask: Mask) -> Json:
         raw = self._raw.get(name)
@@ -120,7 +146,8 @@ class Sent:
         """Note what is wrong with an argument: `error` goes on after its name."""
         came = "" if value is None else f", got {shown(value)}"
         hint = _HINTS.get(name, "leave it out, or send what it must be")
-        self._problems.append(RequestError(f"{name} {error}{came}", hint))
+        wrong = self.mask(short(error, _LONGEST_ERROR))
+        self._problems.append(RequestError(f"{name} {wrong}{came}", hint))
 
     def refuse(self, message: str, hint: str, code: Code = "bad_value") -> None:
         """Note what is wrong with the call."""
@@ -192,24 +219,12 @@ def unwrapped(args: Mapping[Any, Any]) -> dict[Any, Any]:
 
     Raises RequestError where the inner ones are nested too deeply or name an argument twice.
     """
-    found = dict(args)
-    for _ in range(3):
-        inner = _inside(found)
-        if inner is None:
-            break
-        beside = {name: value for name, value in found.items() if name not in _BESIDE}
-        found = {**beside, **inner}
-    return found
-
-
-def _inside(call: Mapping[Any, Any]) -> dict[Any, Any] | None:
     for name in ("tool_args", "arguments"):
-        inner = call.get(name)
-        if isinstance(inner, str) and len(inner) <= MOST_CHARACTERS:
-            try:
-                inner = decoded(inner)
-            except ValueError as error:
-                raise RequestError(f"{name} {error}", _ONE_OBJECT) from error
+        try:
+            inner = decoded(args.get(name))
+        except ValueError as error:
+            raise RequestError(f"{name} {error}", _ONE_OBJECT) from error
         if isinstance(inner, dict):
-            return inner
-    return None
+            beside = {other: value for other, value in args.items() if other not in _BESIDE}
+            return {**beside, **inner}
+    return dict(args)

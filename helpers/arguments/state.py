@@ -20,6 +20,8 @@ _ABOUT = frozenset({"value", "status", "owner", "hop"})
 _WORDS = ("verbatim", "words", "quote", "reason", "why")
 _NAMES = ("field", "id", "name")
 _ID = re.compile(r"ho-[0-9a-f]{16}")
+Answer = tuple[str, tuple[StateField, ...]]
+NO_ANSWER: Answer = ("", ())
 
 
 def state(value: Json, sent: Sent) -> tuple[StateField, ...]:
@@ -41,7 +43,7 @@ def state(value: Json, sent: Sent) -> tuple[StateField, ...]:
 
 
 def _pairs(value: Json, sent: Sent) -> Iterator[tuple[str, Json]]:
-    """Names of fields with what is said of them. An object may name itself, in a list also by id."""
+    """Names of fields with what is said of them. An object may name its field."""
     names = _NAMES if isinstance(value, list) else _NAMES[:1]
     for item in map(sent.opened, listed(value)):
         if not isinstance(item, dict):
@@ -94,10 +96,9 @@ def _status(told: Mapping[str, Json]) -> str:
 
 
 def _said(told: Mapping[str, Json], status: str) -> dict[str, Any]:
-    """What is said of a field: its words are those of the person, and what stands beside them."""
-    quoted = [text(told.get(word)) for word in _WORDS]
-    beside = {name: part for name, part in told.items() if name not in (*_ABOUT, *_WORDS)}
-    verbatim = "\n".join(dict.fromkeys(filter(None, (*quoted, text(beside)))))
+    """What is said of a field; all words beside its value and status are the person's."""
+    quoted = [text(part) for name, part in told.items() if name not in _ABOUT]
+    verbatim = "\n".join(dict.fromkeys(filter(None, quoted)))
     words = {"status": status, "verbatim": verbatim, "owner": text(told.get("owner"))}
     said: dict[str, Any] = {name: part for name, part in words.items() if part}
     return {**said, "value": told["value"]} if "value" in told else said
@@ -109,7 +110,7 @@ def is_bare_status(value: Json) -> bool:
     return told.keys() <= {*_ABOUT, *_WORDS} and _status(told) in WITHOUT_VALUE
 
 
-def answers(value: Json, sent: Sent) -> tuple[str, tuple[StateField, ...]]:
+def answers(value: Json, sent: Sent) -> Answer:
     """The id of the handover that asked ("" for none), wherever it stands, and the fields it gets.
 
     Sentences that name no field travel as notes.

@@ -28,44 +28,35 @@ _ABOUT = {
     "id", "type", "time", "timestamp", "date", "created_at", "number", "index", "turn", "name",
     "metadata", *_SPEAKER,
 }  # fmt: skip
-# A line that begins with who speaks. Its repeats are bounded: a turn can be megabytes of blanks.
-_SPOKEN = re.compile(
-    r"\s{0,20}(?:[-*•]\s{1,8})?\*{0,3}(?P<role>[A-Za-z]\w{1,40})\*{0,3}\s{0,8}:\*{0,3}\s{0,8}",
-    re.ASCII,
-)
+_MOST = 5000  # of the newest are read; far fewer may travel
+_KNOWN = "|".join(_ROLES)
+# How a line begins that tells who speaks: a known role, or the profile of an agent. All repeats are
+# bounded: a turn can be megabytes of blanks.
+_MARK = r"[ \t]{0,20}(?:[-*•][ \t]{1,8})?\*{0,3}"
+_NAME = rf"(?i:{_KNOWN})|[a-z][a-z0-9]{{0,40}}_[a-z0-9_]{{0,40}}"
+_COLON = r"\*{0,3}[ \t]{0,8}:\*{0,3}\s{0,8}"
+_SPOKEN = re.compile(rf"{_MARK}(?P<role>{_NAME}){_COLON}")
+_NEXT = re.compile(rf"\n(?={_MARK}(?:{_NAME}){_COLON})")
 
 
 def turns(value: Json, sent: Sent) -> tuple[Turn, ...]:
-    """Turns from lists of texts or `{"role", "content"}` objects, or from one text; no empty ones."""
+    """Turns from a list of texts or `{"role", "content"}` objects, or from one text; none empty."""
     match value:
         case str():
-            return turns([*_spoken(value)], sent)
+            return turns(_spoken("\n".join(lines(value))), sent)
         case dict() if len(value) == 1 and key(next(iter(value))) in _LISTS:
             return turns(sent.opened(next(iter(value.values()))), sent)
         case list():
-            made = [turn for part in value for turn in _turns(part, sent)]
+            made = [turn for part in value[-_MOST:] for turn in _turns(part, sent)]
             return tuple(turn for turn in made if turn.text.strip())
     return turns([value], sent)
 
 
-def _spoken(value: str) -> list[str]:
-    """A turn for each line that begins with who speaks, with the lines below; else for each line."""
-    filled = [line for line in lines(value) if line.strip()]
-    if not any(map(_speaker, filled)):
-        return filled
-    spoken: list[list[str]] = []
-    for line in filled:
-        if _speaker(line) or not spoken:
-            spoken.append([])
-        spoken[-1].append(line)
-    return ["\n".join(turn) for turn in spoken]
-
-
-def _speaker(line: str) -> str:
-    """The role that a line begins with: a known one, or the profile of an agent."""
-    start = _SPOKEN.match(line)
-    name = start["role"] if start else ""
-    return _ROLES.get(name.lower(), name if "_" in name and name.islower() else "")
+def _spoken(value: str) -> list[Json]:
+    """A turn for each line that tells who speaks, with the lines below; else for each line."""
+    parts = _NEXT.split(value)
+    told = len(parts) > 1 or _SPOKEN.match(value)
+    return [*(parts if told else value.split("\n"))]
 
 
 def _role(name: str) -> str:
@@ -80,8 +71,9 @@ def _turns(part: Json, sent: Sent) -> Iterator[Turn]:
             yield Turn(role=_role(role), text=_words(words))
         case _:
             line = _words(part)
-            role = _speaker(line)
-            yield Turn(role=role, text=_SPOKEN.sub("", line, count=1) if role else line)
+            start = _SPOKEN.match(line)
+            role = _role(start["role"]) if start else ""
+            yield Turn(role=role, text=line[start.end() :] if start else line)
 
 
 def _of_object(item: Mapping[str, Json], came: Json) -> Iterator[Turn]:

@@ -34,7 +34,7 @@ from ..records.local import local_ports
 from ..records.paths import HandoverFolder
 from ..text.render import one_line
 from ..values import settings as values_settings
-from ..values.call import COMMAND_LINE, ORCHESTRATOR, Caller, Ports
+from ..values.call import COMMAND_LINE, ORCHESTRATOR, Call, Caller, Ports
 from ..values.errors import HandoverError, RefusedError, RequestError
 from ..values.settings import Settings
 from ..views import metrics as measuring
@@ -361,11 +361,7 @@ def stands_still(args: Mapping[str, Any], caller: Caller, settings: Settings, po
 def told(prepared: Prepared, *, needless_resume: bool = False) -> Prepared:
     """With what only a person at the command line has to know."""
     request, state = prepared.plan.request, prepared.packet.state
-    given = {
-        str(item.get("field"))
-        for item in request.state
-        if item.get("status", "answered") not in ("declined", "")
-    }
+    given = {item.field for item in request.given.state if item.status != "declined"}
     warnings = [
         f"to lift the decline of {item.field} here: --lift {item.field} with its new value"
         for item in state
@@ -588,7 +584,7 @@ def full_history(options: argparse.Namespace) -> int:
         "part": options.part,
     }
     asked = {name: value for name, value in given.items() if value is not None}
-    request = arguments_history.parse(asked, settings.full_history_max_tokens, mask=ports.mask)
+    request = arguments_history.parse(asked, Call(Caller(), settings, ports))
     chat = load_chat(Path(options.chat))
     found = answer.answer(
         from_chat(chat), request, ports.counter(), title=f"History of {Path(options.chat).name}"

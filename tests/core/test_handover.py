@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from usr.plugins.software_orchestrator.helpers.arguments.handover import ARGUMENTS
+from usr.plugins.software_orchestrator.helpers.arguments.handover import (
+    arguments as handover_arguments,
+)
 from usr.plugins.software_orchestrator.helpers.flow import prepare, result
 from usr.plugins.software_orchestrator.helpers.records import paths
 from usr.plugins.software_orchestrator.helpers.text.tokens import counter
@@ -173,7 +175,7 @@ anything = st.recursive(
 )
 
 
-@given(st.dictionaries(st.sampled_from(ARGUMENTS), anything, max_size=5))
+@given(st.dictionaries(st.sampled_from(handover_arguments()), anything, max_size=5))
 def test_any_arguments_are_handed_over_or_refused_without_a_file(open_desk, arguments):
     desk = open_desk()
     try:

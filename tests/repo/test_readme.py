@@ -77,12 +77,10 @@ def test_the_documented_handover_gives_the_documented_answer(tmp_path):
 
 
 def test_the_documented_reply_is_understood():
-    from usr.plugins.software_orchestrator.helpers.arguments import reply as arguments_reply
-    from usr.plugins.software_orchestrator.helpers.records import resources
-    from usr.plugins.software_orchestrator.helpers.values import settings as values_settings
+    from usr.plugins.software_orchestrator.helpers.arguments.reply import parse_reply
+    from usr.plugins.software_orchestrator.tests.core.calls import CALL
 
-    settings = values_settings.settings(resources.default_settings())
-    reply = arguments_reply.parse_reply(CALLS[2]["tool_args"], settings.roster, str)
+    reply = parse_reply(CALLS[2]["tool_args"], CALL)
     assert reply.lacking == () and reply.hand_to == "quality_reviewer" and reply.warnings == ()
 
 
