@@ -57,8 +57,9 @@ def settings(defaults: Mapping[str, Any], *layers: Mapping[str, Any]) -> Setting
     merged = dict(defaults)
     for layer in layers:
         if not isinstance(layer, Mapping):
-            message = f"settings must be a mapping, got {type(layer).__name__}"
-            raise SettingsError(message, "see default_config.yaml")
+            raise SettingsError(
+                f"settings must be a mapping, got {type(layer).__name__}", "see default_config.yaml"
+            )
         merged.update({name: value for name, value in layer.items() if value is not None})
     roster = merged.get("roster")
     given = from_text(roster) if isinstance(roster, str) else roster
