@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from agent import Agent
 
 from ..records.local import local_ports
 from ..text.render import one_line
 from ..values.call import Call, Caller, Ports
-from ..values.errors import RecordError, RefusedError
+from ..values.errors import HandoverError, RecordError, RefusedError
 from . import agents
 from .bindings import holding_of, living
 from .conversation import mask_of, masked_turns
 from .flow_until_then import close, standing
 from .memory import memory
 from .settings import settings_of
-from .voice import said_once
+from .voice import complain
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,16 +85,23 @@ def seat_recording(agent: Agent, handover_id: str) -> Seat:
     raise RefusedError(message, "copy the reference from next_step", "unknown_reference")
 
 
-def sweep(seat: Seat) -> tuple[str, ...]:
-    """Before a chain is used again: what no living agent holds is closed as cancelled; the ids.
+@contextmanager
+def _passed_over(place: Seat) -> Iterator[None]:
+    """A folder that cannot be used any more stops no other: it is named in the chat, once."""
+    try:
+        yield
+    except HandoverError as error:
+        message = f"passed over {place.call.caller.project_root}: {error.message}"
+        complain(place.agent, HandoverError(message, error.hint, error.code))
 
-    A folder that cannot be used any more is passed over, and named.
-    """
+
+def sweep(seat: Seat) -> tuple[str, ...]:
+    """Before a chain is used again: what no living agent holds is closed as cancelled; the ids."""
     unrecorded = memory(agents.root_context(seat.agent))["unrecorded"]
     alive = living(seat.agent) | {entry["handover_id"] for entry in unrecorded}
     closed: list[str] = []
     for place in places(seat):
-        with said_once(seat.agent):
+        with _passed_over(place):
             closed.extend(close.sweep(alive, place.call))
     return tuple(closed)
 
@@ -102,6 +110,6 @@ def standing_lines(seat: Seat) -> list[str]:
     """What waits for the agent in this chat, a line each."""
     lines: list[str] = []
     for place in places(seat):
-        with said_once(seat.agent):
+        with _passed_over(place):
             lines.extend(standing.standing(place.call))
     return lines
