@@ -1,4 +1,4 @@
-"""`POST /api/plugins/software_orchestrator/settings`: what holds in a scope, or a check of values."""
+"""`POST /api/plugins/software_orchestrator/settings`: what holds in a scope, or a check."""
 
 import asyncio
 import json

@@ -9,6 +9,7 @@ from typing import Any
 
 from agent import Agent
 
+from ..chain.chain import Handover
 from ..flow import result
 from ..flow.deliver import Delivery
 from ..values.errors import HandoverError, RefusedError
@@ -16,7 +17,7 @@ from ..values.roster import normal
 from . import bindings, runs, voice
 from .agents import superior
 from .flow_until_then import deliver, receive, standing
-from .seat import Seat, seat_recording
+from .seat import Seat, recorded
 
 REFERENCE = re.compile(r"§§handover\s{0,3}\(\s{0,3}[\"'`]?([\w\-]{0,60})[\"'`]?\s{0,3}\)?")
 
@@ -47,8 +48,8 @@ async def route(agent: Agent, args: dict[str, Any]) -> None:
             return
         runs.refuse_parallel(agent)
         handover_id, beside = reference
-        seat = await to_thread(seat_recording, agent, handover_id)
-        await check_can_run(seat, handover_id)
+        seat, handover = await to_thread(recorded, agent, handover_id)
+        await check_can_run(seat, handover)
         delivery = await to_thread(
             deliver.deliver, handover_id, seat.call, way="call_subordinate", beside=beside
         )
@@ -58,25 +59,24 @@ async def route(agent: Agent, args: dict[str, Any]) -> None:
     announce(agent, delivery)
     for name in ("agent_profile", "agent_id", "context_id"):
         args.pop(name, None)
-    args["profile"] = delivery.handover.receiver
+    args["profile"] = handover.receiver
     args["reset"] = "false" if specialist else "true"
     args["message"] = result.reference(handover_id)
     if specialist and (child := runs.child_context_id(agent, specialist)):
         args["context_id"] = child
 
 
-async def check_can_run(seat: Seat, handover_id: str) -> None:
+async def check_can_run(seat: Seat, handover: Handover) -> None:
     """Nothing is delivered to a profile that is not there: it stays prepared, the ledger says why.
 
     Unlike start=true, where the run is the call itself, the model may call again.
     Raises RefusedError (start_failed).
     """
-    handover = await to_thread(standing.held_by, handover_id, seat.call)
     try:
         runs.refuse_unknown_profile(seat.agent, handover.receiver)
     except RefusedError as error:
-        await to_thread(receive.note_failed_start, handover_id, error, seat.call)
-        later = f"{handover_id} was not started and can be started later ({error.code})"
+        await to_thread(receive.note_failed_start, handover.id, error, seat.call)
+        later = f"{handover.id} was not started and can be started later ({error.code})"
         raise RefusedError(error.message, f"{error.hint}; {later}", error.code) from error
 
 
@@ -131,12 +131,12 @@ def incoming(agent: Agent, data: dict[str, Any]) -> None:
 
 def _taken_from(above: Agent, handover_id: str, beside: str) -> Delivery:
     """What was delivered ahead; else delivered now, on the event loop, where nothing waits."""
-    ahead = above.data.get(bindings.DELIVERIES, {}).pop(handover_id, None)
-    if ahead:
-        delivery: Delivery = ahead
-        return delivery
-    seat = seat_recording(above, handover_id).not_waiting()
-    return deliver.deliver(handover_id, seat.call, way="call_subordinate", beside=beside)
+    delivery: Delivery | None = above.data.get(bindings.DELIVERIES, {}).pop(handover_id, None)
+    if delivery is None:
+        seat, _ = recorded(above, handover_id)
+        call = seat.not_waiting().call
+        delivery = deliver.deliver(handover_id, call, way="call_subordinate", beside=beside)
+    return delivery
 
 
 def take(agent: Agent, above: Agent, delivery: Delivery) -> None:

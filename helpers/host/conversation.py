@@ -39,7 +39,7 @@ def mask_of(agent: Agent) -> Mask:
 
 
 def masked_turns(agent: Agent, count: int, mask: Mask) -> tuple[Turn, ...]:
-    """The last turns of the agent's own conversation; the host's lists are copied (HOST fact 17)."""
+    """The last turns of the agent's own conversation; the lists are copied (HOST fact 17)."""
     turns = recent_turns(from_history(agent.history.to_dict()), count)
     return tuple(Turn(role=turn.role, text=mask(turn.text)) for turn in turns)
 

@@ -20,6 +20,11 @@ from .voice import said_once
 
 OFFERS = "handovers"  # the name of what is offered, among the extras of a prompt
 NUDGED = "_so_nudged"  # in a chat's data: the next message is not the person's
+NEEDED = {
+    "request_full_history": "reason",
+    "handover_to_specialist": "topic",
+    "handover_reply": "verdict",
+}
 KEPT_AFTER = ("clarify",)  # a specialist that asked is asked back: it keeps its handover
 
 
@@ -67,6 +72,15 @@ def removed(chat_id: str) -> None:
     if context:
         cleared(context, "the chat was removed")
         unrecorded.catch_up_behind(context)
+
+
+def fill_empty_args(data: dict[str, Any]) -> None:
+    """The host refuses an empty `tool_args` before a tool is reached; ours say what they need."""
+    for request in (*data.get("args", ()), *data.get("kwargs", {}).values()):
+        if isinstance(request, dict):
+            needed = NEEDED.get(str(request.get("tool_name")))
+            if needed and request.get("tool_args") in (None, {}):
+                request["tool_args"] = {needed: ""}
 
 
 async def before_tool(agent: Agent, name: str, args: dict[str, Any]) -> None:
@@ -120,7 +134,8 @@ async def ended(agent: Agent, data: dict[str, Any]) -> None:
     held, error, said = binding(agent), data.get("exception"), data.get("result")
     if held is None or isinstance(error, InterventionException):
         return
-    kind, why = "done", ""
+    kind: memory.Kind = "done"
+    why = ""
     if isinstance(error, BaseException):
         kind, why = "failed", f"{type(error).__name__}: {error}"
     text = said if isinstance(said, str) else ""
@@ -140,7 +155,7 @@ async def ended(agent: Agent, data: dict[str, Any]) -> None:
         bindings.release(agent)
 
 
-async def _outcome(seat: Seat, kind: str, why: str, said: str) -> Answer:
+async def _outcome(seat: Seat, kind: memory.Kind, why: str, said: str) -> Answer:
     if kind == "failed":
         return await to_thread(close.close, seat.inside, kind, why, seat.call)
     verdict: Answer | None = seat.agent.data.pop(bindings.VERDICT, None)

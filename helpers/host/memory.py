@@ -6,10 +6,11 @@ said.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypedDict
+from typing import Annotated, Any, Literal, get_type_hints
 
 from agent import Agent, AgentContext
+from pydantic import Field, StrictBool, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from helpers import persist_chat
 
@@ -19,13 +20,17 @@ from ..values.settings import Settings
 from . import agents, voice
 
 _MOST_MESSAGES, _MESSAGE_CHARS, _READ_CHARS = 20, 4000, 20_000
-_MOST = 10**9
+
+_Count = Annotated[int, Field(strict=True, ge=0, lt=10**9)]
+
+
+Kind = Literal["interrupted", "cancelled", "done", "failed"]
 
 
 class Person(TypedDict):
     """How many messages the person has written, and the newest of them, masked."""
 
-    count: int
+    count: _Count
     last: list[str]
 
 
@@ -34,26 +39,31 @@ class Unrecorded(TypedDict):
 
     handover_id: str
     project_root: str
-    kind: str
+    kind: Kind
     why: str
     said: str
     reply: dict[str, Any]
 
 
 class Memory(TypedDict):
-    """`roots` are the folders this chat hands over in; `refusals` those in a row."""
+    """`refusals` are those in a row, `roots` the folders this chat hands over in."""
 
-    refusals: int
+    refusals: _Count
     person: Person
     roots: list[str]
     unrecorded: list[Unrecorded]
-    log_failed: bool
+    log_failed: StrictBool
+
+
+_PARTS = {
+    name: TypeAdapter(kind) for name, kind in get_type_hints(Memory, include_extras=True).items()
+}
 
 
 def memory(context: AgentContext) -> Memory:
     """The chat's memory, to read and to change; made or mended where it is needed."""
     kept = context.data.get(agents.PLUGIN)
-    damaged = [] if kept is None else _damaged(kept)
+    damaged = _damaged({} if kept is None else kept)
     if not isinstance(kept, dict):
         kept = context.data[agents.PLUGIN] = {}
     for name in damaged:
@@ -61,8 +71,8 @@ def memory(context: AgentContext) -> Memory:
     if damaged:
         root = agents.project_root(context)  # what this chat did there is looked up again
         kept.setdefault("roots", [root] if root else [])
-        told = f"Left out: {', '.join(damaged)}"
-        voice.warn(context, "What this chat kept of its handovers was damaged", told)
+        heading = "What this chat kept of its handovers was damaged"
+        voice.warn(context, heading, f"Left out: {', '.join(damaged)}")
     fresh: Memory = {
         "refusals": 0,
         "person": {"count": 0, "last": []},
@@ -72,54 +82,19 @@ def memory(context: AgentContext) -> Memory:
     }
     for name, value in fresh.items():
         kept.setdefault(name, value)
-    mended: Memory = kept
-    return mended
+    return kept  # type: ignore[no-any-return]
 
 
 def _damaged(kept: object) -> list[str]:
     if not isinstance(kept, dict):
-        return list(_IS_SOUND)
-    return [name for name, sound in _IS_SOUND.items() if name in kept and not sound(kept[name])]
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST
-
-
-def _is_switch(value: object) -> bool:
-    return isinstance(value, bool)
-
-
-def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def _is_person(value: object) -> bool:
-    return (
-        isinstance(value, dict) and _is_count(value.get("count")) and _are_texts(value.get("last"))
-    )
-
-
-def _are_unrecorded(value: object) -> bool:
-    if not isinstance(value, list):
-        return False
-    for item in value:
-        if not isinstance(item, dict) or set(item) != set(Unrecorded.__annotations__):
-            return False
-        if not isinstance(item["reply"], dict):
-            return False
-        if not _are_texts([text for name, text in item.items() if name != "reply"]):
-            return False
-    return True
-
-
-_IS_SOUND: dict[str, Callable[[object], bool]] = {
-    "refusals": _is_count,
-    "person": _is_person,
-    "roots": _are_texts,
-    "unrecorded": _are_unrecorded,
-    "log_failed": _is_switch,
-}
+        return list(_PARTS)
+    damaged = []
+    for name in _PARTS.keys() & kept.keys():
+        try:
+            _PARTS[name].validate_python(kept[name])
+        except ValidationError:
+            damaged.append(name)
+    return sorted(damaged)
 
 
 def remember_root(agent: Agent, root: str) -> None:

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 
 from agent import Agent
 
+from ..chain.chain import Handover
 from ..records.local import local_ports
 from ..text.render import one_line
 from ..values.call import Call, Caller, Ports
-from ..values.errors import HandoverError, RecordError, RefusedError
+from ..values.errors import RecordError, RefusedError
 from . import agents
 from .bindings import holding_of, living
 from .conversation import mask_of, masked_turns
 from .flow_until_then import close, standing
 from .memory import memory
 from .settings import settings_of
-from .voice import complain
+from .voice import said_once
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,6 +32,10 @@ class Seat:
     def inside(self) -> str:
         """The handover the agent works in, or ""."""
         return self.call.caller.inside
+
+    @property
+    def root(self) -> str:
+        return self.call.caller.project_root
 
     def at(self, root: str) -> Seat:
         return Seat(self.agent, self.call.at(root))
@@ -73,26 +76,25 @@ def places(seat: Seat) -> tuple[Seat, ...]:
     return tuple(seat.at(root) for root in roots if os.path.lexists(root))
 
 
-def seat_recording(agent: Agent, handover_id: str) -> Seat:
-    """The seat in the folder a handover is recorded in. Raises RefusedError (unknown_reference)."""
+def recorded(agent: Agent, handover_id: str) -> tuple[Seat, Handover]:
+    """The seat in the folder that records a handover of this chat, and the handover.
+
+    Raises RefusedError (unknown_reference), which names what could not be read.
+    """
     seat = seat_of(agent)
-    folders = [place for place in (*places(seat), seat) if place.call.caller.project_root]
-    for place in folders:
-        with suppress(RefusedError, RecordError):
-            standing.held_by(handover_id, place.call)
-            return place
+    hints = ["copy the reference from next_step"]
+    for place in (*places(seat), seat):
+        if not place.root:
+            continue
+        try:
+            return place, standing.held_by(handover_id, place.call)
+        except RefusedError as error:
+            hints.append(error.hint)
+        except RecordError as error:
+            hints.append(error.message)
     message = f"no handover {one_line(handover_id, 40)} is recorded in this chat"
-    raise RefusedError(message, "copy the reference from next_step", "unknown_reference")
-
-
-@contextmanager
-def _passed_over(place: Seat) -> Iterator[None]:
-    """A folder that cannot be used any more stops no other: it is named in the chat, once."""
-    try:
-        yield
-    except HandoverError as error:
-        message = f"passed over {place.call.caller.project_root}: {error.message}"
-        complain(place.agent, HandoverError(message, error.hint, error.code))
+    hint = "; ".join(hint for hint in dict.fromkeys(hints) if hint)
+    raise RefusedError(message, hint, "unknown_reference")
 
 
 def sweep(seat: Seat) -> tuple[str, ...]:
@@ -101,7 +103,7 @@ def sweep(seat: Seat) -> tuple[str, ...]:
     alive = living(seat.agent) | {entry["handover_id"] for entry in unrecorded}
     closed: list[str] = []
     for place in places(seat):
-        with _passed_over(place):
+        with said_once(seat.agent, place.root):
             closed.extend(close.sweep(alive, place.call))
     return tuple(closed)
 
@@ -110,6 +112,6 @@ def standing_lines(seat: Seat) -> list[str]:
     """What waits for the agent in this chat, a line each."""
     lines: list[str] = []
     for place in places(seat):
-        with _passed_over(place):
+        with said_once(seat.agent, place.root):
             lines.extend(standing.standing(place.call))
     return lines

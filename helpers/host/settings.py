@@ -99,7 +99,7 @@ def _built(config: tuple[ConfigFile, ...]) -> Settings | SettingsError:
 def _read(file: ConfigFile) -> Layer:
     shown = files.normalize_a0_path(file.path)
     try:
-        values = json.loads(_text(Path(file.path)))
+        values = json.loads(_content(Path(file.path)))
     except (OSError, ValueError, RecursionError) as error:
         message = f"the settings in {shown} cannot be read: {error}"
         raise SettingsError(message, "save them anew") from error
@@ -108,7 +108,7 @@ def _read(file: ConfigFile) -> Layer:
     return Layer(file.project, file.profile, shown, values)
 
 
-def _text(path: Path) -> str:
+def _content(path: Path) -> bytes:
     """Raises ValueError for what is no file or too long: a project can be anybody's clone."""
     if not stat.S_ISREG(path.stat().st_mode):
         raise ValueError("it is no file")
@@ -116,4 +116,4 @@ def _text(path: Path) -> str:
         content = file.read(CONFIG_BYTES + 1)
     if len(content) > CONFIG_BYTES:
         raise ValueError(f"it is longer than {CONFIG_BYTES:,} bytes")
-    return content.decode("utf-8")
+    return content

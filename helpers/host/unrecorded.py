@@ -17,7 +17,7 @@ from .agents import root_context
 from .bindings import UNSENT, Binding
 from .conversation import mask_of
 from .flow_until_then import close, receive
-from .memory import Unrecorded, memory
+from .memory import Kind, Unrecorded, memory
 from .seat import Seat, seat_of
 from .voice import complain
 
@@ -27,16 +27,19 @@ def is_away(error: HandoverError) -> bool:
     return error.code == "unknown_reference" or isinstance(error, RecordError | SettingsError)
 
 
-def record(agent: Agent, held: Binding, kind: str, why: str) -> None:
-    """From the event loop: `interrupted` or `cancelled`, recorded now if nobody waits, or later."""
+def record(agent: Agent, held: Binding, kind: Kind, why: str) -> None:
+    """From the event loop: `interrupted` or `cancelled`, recorded now without waiting, or later."""
     entry = _entry(held, kind, why)
     try:
         _write(entry, seat_of(agent).not_waiting())
     except HandoverError as error:
-        _keep_or_complain(agent, entry, error)
+        if is_away(error):
+            memory(root_context(agent))["unrecorded"].append(entry)
+        else:
+            complain(agent, error)
 
 
-def remember_end(agent: Agent, held: Binding, kind: str, why: str, said: str) -> None:
+def remember_end(agent: Agent, held: Binding, kind: Kind, why: str, said: str) -> None:
     """The run of a specialist is over, and what it said and sent could not be recorded."""
     entry = _entry(held, kind, why)
     try:
@@ -48,7 +51,7 @@ def remember_end(agent: Agent, held: Binding, kind: str, why: str, said: str) ->
     memory(root_context(agent))["unrecorded"].append(entry)
 
 
-def _entry(held: Binding, kind: str, why: str) -> Unrecorded:
+def _entry(held: Binding, kind: Kind, why: str) -> Unrecorded:
     return {
         "handover_id": held.handover_id,
         "project_root": held.project_root,
@@ -57,13 +60,6 @@ def _entry(held: Binding, kind: str, why: str) -> Unrecorded:
         "said": "",
         "reply": {},
     }
-
-
-def _keep_or_complain(agent: Agent, entry: Unrecorded, error: HandoverError) -> None:
-    if is_away(error):
-        memory(root_context(agent))["unrecorded"].append(entry)
-    else:
-        complain(agent, error)
 
 
 def catch_up(seat: Seat) -> None:

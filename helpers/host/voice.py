@@ -70,14 +70,17 @@ def complain(agent: Agent, error: HandoverError) -> None:
 
 
 @contextmanager
-def said_once(agent: Agent) -> Iterator[None]:
-    """Around a step beside a tool call: what it cannot do is said in the chat and stops nothing.
+def said_once(agent: Agent, passed_over: str = "") -> Iterator[None]:
+    """Around a step that must stop nothing, as a raise would end the chat: its error is a row.
 
-    A raise there would end the chat.
+    `passed_over` names what is left out because of it.
     """
     try:
         yield
     except HandoverError as error:
+        if passed_over:
+            message = f"passed over {passed_over}: {error.message}"
+            error = HandoverError(message, error.hint, error.code)
         complain(agent, error)
 
 
