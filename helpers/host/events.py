@@ -8,6 +8,7 @@ from typing import Any
 from agent import Agent, AgentContext
 from helpers.errors import InterventionException
 
+from ..chain.chain import Handover
 from ..flow.answer import Answer
 from ..records import resources
 from ..values.errors import HandoverError
@@ -109,8 +110,7 @@ async def restore(agent: Agent, *, save: bool = False) -> None:
     bindings.redress(agent)
     with said_once(agent):
         seat = seat_of(agent)
-        await to_thread(unrecorded.catch_up, seat)
-        handover = await to_thread(standing.held_by, held.handover_id, seat.call)
+        handover = await to_thread(_as_recorded, seat)
         if handover.state in hand_back.LOST:
             bindings.release(agent)
             heading = f"{handover.id} is closed ({handover.state})"
@@ -123,6 +123,11 @@ async def restore(agent: Agent, *, save: bool = False) -> None:
         bindings.dress(agent, specialist.profile, specialist.name)
         if save:
             memory.save_chat(agent)
+
+
+def _as_recorded(seat: Seat) -> Handover:
+    unrecorded.catch_up(seat)
+    return standing.held_by(seat.inside, seat.call)
 
 
 async def ended(agent: Agent, data: dict[str, Any]) -> None:

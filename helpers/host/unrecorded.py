@@ -24,7 +24,7 @@ from .voice import complain
 
 def is_away(error: HandoverError) -> bool:
     """Whether it is the record that is at fault, not the call: it may be back later."""
-    return error.code == "unknown_reference" or isinstance(error, RecordError | SettingsError)
+    return error.code == "unknown_reference" or isinstance(error, RecordError)
 
 
 def record(agent: Agent, held: Binding, kind: Kind, why: str) -> None:
@@ -33,7 +33,7 @@ def record(agent: Agent, held: Binding, kind: Kind, why: str) -> None:
     try:
         _write(entry, seat_of(agent).not_waiting())
     except HandoverError as error:
-        if is_away(error):
+        if is_away(error) or isinstance(error, SettingsError):
             memory(root_context(agent))["unrecorded"].append(entry)
         else:
             complain(agent, error)
@@ -41,10 +41,10 @@ def record(agent: Agent, held: Binding, kind: Kind, why: str) -> None:
 
 def remember_end(agent: Agent, held: Binding, kind: Kind, why: str, said: str) -> None:
     """The run of a specialist is over, and what it said and sent could not be recorded."""
-    entry = _entry(held, kind, why)
+    entry = _entry(held, kind, "")
     try:
         mask = mask_of(agent)
-        entry["said"] = mask(said)
+        entry["why"], entry["said"] = mask(why), mask(said)
         entry["reply"] = map_text(agent.data.get(UNSENT, {}), mask)
     except RecordError as error:
         complain(agent, error)
