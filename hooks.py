@@ -1,6 +1,7 @@
 """What Agent Zero calls when the plugin is installed, updated, removed or its settings are saved.
 
-Only the standard library and the host are imported at the top: what is missing is just what `install` has to bring.
+Only the standard library and the host are imported at the top: what is missing is just what
+`install` has to bring.
 """
 
 import html
@@ -15,10 +16,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 PACKAGE = "usr.plugins.software_orchestrator"
 PIP_TIMEOUT_S = 600
+UNREACHABLE = (
+    "NewConnectionError|ConnectTimeout|Max retries|Could not find a version"
+    "|No matching distribution"
+)
 
 
 def install() -> str:
-    """Bring what the host's own Python lacks. Returns what happened, in words; never raises, as the host would then delete us."""
+    """Bring what the host's own Python lacks; what happened, in words.
+
+    Never raises, as the host would then delete the plugin.
+    """
     try:
         purge()
         kind, text = bring(missing())
@@ -32,26 +40,28 @@ def install() -> str:
 
 
 def uninstall() -> str:
-    """Say where the briefings stay: nothing of them is deleted. Never raises, so that removing goes on."""
+    """Say where the briefings stay: nothing of them is deleted. Never raises, so it goes on."""
     try:
         kept = recorded_projects()
         purge()
     except Exception as error:
         kept = [f"(the list could not be made: {error})"]
-    text = (
-        "Briefings and ledgers stay in .a0proj/handover of: "
-        + ", ".join(kept)
-        + ". The key that vouches for them is removed"
-        " with the plugin: after a new installation they are shown as another installation's."
-        if kept
-        else "No project holds briefings."
-    )
+    text = "No project holds briefings."
+    if kept:
+        text = (
+            f"Briefings and ledgers stay in .a0proj/handover of: {', '.join(kept)}. The key that"
+            " vouches for them is removed with the plugin: after a new installation they are shown"
+            " as another installation's."
+        )
     tell(text, "info")
     return text
 
 
 def save_plugin_config(settings: dict, **_: object) -> dict:
-    """The settings as they are saved: each in its type. Raises SettingsError, so that nothing wrong is saved."""
+    """The settings as they are saved, each in its type.
+
+    Raises SettingsError, so that nothing wrong is saved.
+    """
     return importlib.import_module(f"{PACKAGE}.helpers.views.settings_form").checked(settings)
 
 
@@ -70,7 +80,10 @@ def purge() -> None:
 
 
 def missing() -> list[str]:
-    """The lines of requirements.txt whose package this Python does not have at all; what the host pins is left alone."""
+    """The lines of requirements.txt whose package this Python does not have at all.
+
+    What the host pins is left alone.
+    """
     text = (ROOT / "requirements.txt").read_text(encoding="utf-8")
     return [
         line
@@ -88,7 +101,7 @@ def _has(package: str) -> bool:
 
 
 def bring(packages: list[str]) -> tuple[str, str]:
-    """Install the packages with pip, telling each step; returns the kind of message and its text."""
+    """Install the packages with pip, telling each step; the kind of message and its text."""
     if not packages:
         return "success", "Ready: everything it needs is in Agent Zero's Python."
     names = ", ".join(packages)
@@ -114,13 +127,12 @@ def bring(packages: list[str]) -> tuple[str, str]:
     importlib.invalidate_caches()
     still = [package for package in packages if not _has(re.split(r"[>=<~! ]", package)[0])]
     if not still:
-        return (
-            "success",
-            f"Ready: installed {names}. A new container image does not have them: run execute.py once then.",
-        )
+        later = "A new container image does not have them: run execute.py once then."
+        return "success", f"Ready: installed {names}. {later}"
+    reason = _reason(lines, pip.returncode)
     return "warning", (
-        f"Could not install {', '.join(still)}: {_reason(lines, pip.returncode)} Handovers that need them say so. When the"
-        f" package index can be reached, run execute.py on the Plugins page, or:"
+        f"Could not install {', '.join(still)}: {reason} Handovers that need them say so."
+        " When the package index can be reached, run execute.py on the Plugins page, or:"
         f" {sys.executable} -m pip install {' '.join(still)}"
     )
 
@@ -138,10 +150,7 @@ def _reason(lines: list[str], code: int) -> str:
         return "this Python has no pip."
     if code < 0:
         return f"pip was stopped after {PIP_TIMEOUT_S} seconds."
-    if re.search(
-        r"NewConnectionError|ConnectTimeout|Could not find a version|No matching distribution|Max retries",
-        text,
-    ):
+    if re.search(UNREACHABLE, text):
         return "the package index cannot be reached."
     return (lines[-1] if lines else f"pip ended with {code}") + "."
 
@@ -158,19 +167,18 @@ def recorded_projects() -> list[str]:
 
 
 def tell(text: str, kind: str) -> None:
-    """Say it in the host's log and as a notification, which shows HTML: escaped. No host, no notification."""
+    """Say it in the host's log and, where there is a host, as a notification: HTML, escaped."""
     say(text)
+    urgent = kind == "warning"
     try:
         from helpers.notification import NotificationManager, NotificationPriority, NotificationType
 
         NotificationManager.send_notification(
             type=NotificationType(kind),
-            priority=NotificationPriority.HIGH
-            if kind == "warning"
-            else NotificationPriority.NORMAL,
+            priority=NotificationPriority.HIGH if urgent else NotificationPriority.NORMAL,
             message=html.escape(text),
             title="Software Orchestrator",
-            display_time=30 if kind == "warning" else 8,
+            display_time=30 if urgent else 8,
             group="software_orchestrator",
         )
     except Exception as error:

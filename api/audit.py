@@ -1,4 +1,7 @@
-"""`POST /api/plugins/software_orchestrator/audit`: what the audit page asks. Sign-in and CSRF token as the host demands."""
+"""`POST /api/plugins/software_orchestrator/audit`: what the audit page asks.
+
+Sign-in and CSRF token as the host demands.
+"""
 
 import asyncio
 import json
@@ -7,12 +10,11 @@ from helpers.api import ApiHandler, Request, Response
 
 from usr.plugins.software_orchestrator.helpers.host import web
 from usr.plugins.software_orchestrator.helpers.values.errors import HandoverError
-from usr.plugins.software_orchestrator.helpers.views import page
 
 
 class Audit(ApiHandler):
     async def process(self, input: dict, request: Request) -> dict | Response:
         try:
-            return await asyncio.to_thread(lambda: page.answer(input, web.records()))
+            return await asyncio.to_thread(web.audit_answer, input)
         except HandoverError as error:
             return Response(json.dumps(web.refusal(error)), status=400, mimetype="application/json")

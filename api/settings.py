@@ -1,4 +1,4 @@
-"""`POST /api/plugins/software_orchestrator/settings`: what holds in a scope and where it comes from, or a check of new values."""
+"""`POST /api/plugins/software_orchestrator/settings`: what holds in a scope, or a check."""
 
 import asyncio
 import json

@@ -1,387 +1,213 @@
-"""What the extensions do: expand a reference on arrival, keep the persona, hand back when a run ends, record stops and resets."""
+"""What the extensions do at the host's own moments: a message, a prompt, a tool, a run's end."""
 
 from __future__ import annotations
 
-import asyncio
-import dataclasses
-from collections.abc import Mapping
+from asyncio import to_thread
 from typing import Any
 
-from ..flow import receive, result
-from ..flow import standing as flow_standing
+from agent import Agent, AgentContext
+from helpers.errors import InterventionException
+
+from ..chain.chain import Handover
 from ..flow.answer import Answer
-from ..flow.deliver import Delivery, deliver
 from ..records import resources
-from ..text import render
-from ..values.errors import HandoverError, RefusedError
-from . import host
-from .desk import (
-    Desk,
-    announce,
-    desk,
-    desk_recording,
-    holder_name,
-    moved_no_further,
-    said_once,
-    standing,
-    stash,
-    sweep,
-)
-from .tools import came_back
+from ..values.errors import HandoverError
+from . import arrivals, bindings, conversation, hand_back, memory, unrecorded, voice
+from .agents import root_context, superior
+from .bindings import SPOKEN_TO, STATE, binding, holders_of
+from .flow_until_then import close, receive, standing
+from .seat import Seat, seat_of, standing_lines, sweep
+from .voice import said_once
 
 OFFERS = "handovers"  # the name of what is offered, among the extras of a prompt
-SPOKEN_TO = "spoken to"  # the person wrote to a specialist that works
-UNREAD = (
-    "done",
-    "rejected",
-    "escalated",
-)  # an agent bound to one of these was stopped before its run ended
+NUDGED = "_so_nudged"  # in a chat's data: the next message is not the person's
+NEEDED = {
+    "request_full_history": "reason",
+    "handover_to_specialist": "topic",
+    "handover_reply": "verdict",
+}
 KEPT_AFTER = ("clarify",)  # a specialist that asked is asked back: it keeps its handover
-LOST = (
-    "cancelled",
-    "failed",
-    "superseded",
-)  # closed by others; any other verdict is the holder's own until its run ends
 
 
-def log_message(agent: Any, message: Any) -> None:
-    """Keep one message of the chat. What goes wrong here is told once and never breaks the chat."""
-    kept = host.memory(host.root_context(agent))
-    try:
-        host.keep_message(agent, message)
-    except Exception as error:
-        if not kept.get("log_failed"):
-            kept["log_failed"] = True
-            host.tell(
-                agent,
-                "The chat's messages are not kept for request_full_history",
-                f"{type(error).__name__}: {error}",
-            )
-
-
-def person_wrote(context: Any, message: Any) -> None:
-    """The person's own message in the chat they see: it lifts stops; a nudge or an empty message does not."""
-    if (
-        context.data.pop(host.NUDGED, False)
-        or not str(getattr(message, "message", "") or "").strip()
-    ):
+def person_wrote(context: AgentContext, message: Any) -> None:
+    """The person's own message in the chat they see: it lifts stops; a nudge does not."""
+    text = str(getattr(message, "message", "") or "")
+    nudged_on = context.data.pop(NUDGED, False)
+    if nudged_on or not text.strip() or context.get_output_data("parent_context_id"):
         return
-    if context.get_output_data("parent_context_id"):
-        return
-    host.person_wrote(context, message.message)
-    for agent in _holders(context):
+    memory.remember_message(context, text, conversation.mask_of(context.agent0))
+    for agent, held in holders_of(context):
+        if agent.context is context:
+            continue
         with said_once(agent):
-            at = desk(agent)
-            if (
-                agent.context is not context
-                and flow_standing.held_by(at.caller.inside, *at.rest).is_open
-            ):
-                host.redress(agent)
-                host.tell(
-                    agent,
-                    f"{agent.agent_name} holds the task now",
-                    f"It works in its own chat, {agent.context.id}.",
-                )
+            if standing.held_by(held.handover_id, seat_of(agent).call).is_open:
+                bindings.redress(agent)
+                place = f"It works in its own chat, {agent.context.id}."
+                voice.tell(agent, f"{agent.agent_name} holds the task now", place)
 
 
-def nudged(context: Any) -> None:
-    context.data[host.NUDGED] = True
+def nudged(context: AgentContext) -> None:
+    context.data[NUDGED] = True
 
 
-def stopped(context: Any, why_: str) -> None:
+def stopped(context: AgentContext, why: str) -> None:
     """The chat's task is killed: whoever works is interrupted, and may go on or be gone."""
     if not context.is_running():
         return
-    for agent in _holders(context):
-        with said_once(agent):
-            at = desk(agent)
-            receive.interrupt(at.caller.inside, why_, *at.rest)
-        agent.data.pop(host.STATE, None)
+    for agent, held in holders_of(context):
+        unrecorded.record(agent, held, "interrupted", why)
+        agent.data.pop(STATE, None)
 
 
-def cleared(context: Any, why_: str) -> None:
-    """The chat is reset or removed: its agents are gone, and with them their handovers and what they said."""
-    for agent in _holders(context):
-        with said_once(agent):
-            at = desk(agent)
-            host.release(
-                agent
-            )  # first, so that a run that still goes on in this moment does not reopen it
-            receive.close(at.caller.inside, "cancelled", why_, *at.rest)
-        host.release(agent)
-    host.forget_messages(context)
+def cleared(context: AgentContext, why: str) -> None:
+    """The chat is reset: its agents are gone, and with them their handovers and words."""
+    for agent, held in holders_of(context):
+        bindings.release(agent)  # first, so that a run that still goes on does not reopen it
+        unrecorded.record(agent, held, "cancelled", why)
+    conversation.forget_messages(context)
 
 
 def removed(chat_id: str) -> None:
-    """A chat is removed without a reset, as the scheduler does."""
-    if context := host.AgentContext.get(chat_id):
+    """A chat is removed, by the scheduler without a reset before."""
+    context = AgentContext.get(chat_id)
+    if context:
         cleared(context, "the chat was removed")
+        unrecorded.catch_up_behind(context)
 
 
-def _holders(context: Any) -> list[Any]:
-    return [agent for agent in host.agents_of(context) if host.binding(agent)]
+def fill_empty_args(data: dict[str, Any]) -> None:
+    """The host refuses an empty `tool_args` before a tool is reached; ours say what they need."""
+    for request in (*data.get("args", ()), *data.get("kwargs", {}).values()):
+        if isinstance(request, dict):
+            needed = NEEDED.get(str(request.get("tool_name")))
+            if needed and request.get("tool_args") in (None, {}):
+                request["tool_args"] = {needed: ""}
 
 
-async def before_tool(agent: Any, name: str, args: dict[str, Any]) -> None:
-    """A specialist that works has accepted; and a reference in call_subordinate gets the right specialist."""
-    if host.binding(agent):
-        host.redress(agent)
-        with said_once(agent):
-            if name != "handover_reply" and agent.data.get(host.STATE) != "accepted":
-                at = desk(agent)
-                agent.data[host.STATE] = await asyncio.to_thread(
-                    receive.touch, at.caller.inside, *at.rest
-                )
+async def before_tool(agent: Agent, name: str, args: dict[str, Any]) -> None:
+    """A specialist that works has accepted; a reference gets the right specialist."""
+    held = binding(agent)
+    if held:
+        bindings.redress(agent)
+        if name != "handover_reply" and agent.data.get(STATE) != "accepted":
+            with said_once(agent):
+                call = seat_of(agent).call
+                agent.data[STATE] = await to_thread(receive.touch, held.handover_id, call)
     if name == "call_subordinate":
-        await route(agent, args)
+        await arrivals.route(agent, args)
 
 
-async def route(agent: Any, args: dict[str, Any]) -> None:
-    """Deliver ahead and set profile and reset, so that the specialist of the handover runs and no other."""
-    try:
-        found = host.reference_in(args.get("message"))
-        if found is None:
-            return
-        handover_id, beside = found
-        host.refuse_parallel(agent)
-        at = await asyncio.to_thread(desk_recording, agent, handover_id)
-        profile = (await asyncio.to_thread(flow_standing.held_by, handover_id, *at.rest)).receiver
-        await can_run(at, handover_id, profile)
-        delivery = await asyncio.to_thread(
-            deliver, handover_id, *at.rest, way="call_subordinate", beside=beside
-        )
-    except HandoverError as error:
-        raise repairable(error) from error
-    stash(agent, handover_id, delivery)
-    announce(at, delivery)
-    goes_on = host.subordinate_holding(agent, delivery.goes_on)
-    args.update(
-        profile=profile, reset="false" if goes_on else "true", message=result.reference(handover_id)
-    )
-    args.pop("agent_profile", None)
-    args.pop("agent_id", None)
-    if goes_on and (child := host.child_context_id(agent, goes_on)):
-        args["context_id"] = child
-    else:
-        args.pop("context_id", None)
+async def restore(agent: Agent, *, save: bool = False) -> None:
+    """Before each prompt: profile and persona of who holds a handover; a closed one is let go.
 
-
-async def can_run(at: Desk, handover_id: str, profile: str) -> None:
-    """Nothing is delivered to a profile that is not there: the handover stays prepared, and its ledger says why.
-
-    Unlike start=true, where the run is the call itself, the model may call again. Raises RefusedError (start_failed).
+    What cannot be read now is not gone: its specialist keeps it. With `save` the chat is written,
+    because the host does so only after the first turn: a specialist that has the work must not be
+    gone when the host dies before.
     """
-    try:
-        host.refuse_unknown_profile(at.agent, profile)
-    except RefusedError as error:
-        await asyncio.to_thread(receive.note_failed_start, handover_id, error, *at.rest)
-        hint = (
-            f"{error.hint}; {handover_id} was not started and can be started later ({error.code})"
-        )
-        raise RefusedError(error.message, hint, error.code) from error
-
-
-def repairable(error: HandoverError) -> Any:
-    """The refusal as the host's exception that the model reads; the host expands braces in its text (HOST fact 15)."""
-    return host.RepairableException(render.inert(str(error)))
-
-
-def incoming(agent: Any, data: dict[str, Any]) -> None:
-    """A message for an agent: a reference in a superior's is expanded and binds the agent; the person's word interrupts it."""
-    above = host.superior(agent)
-    args: list[Any] = list(data.get("args") or ())
-    kwargs: dict[str, Any] = dict(data.get("kwargs") or {})
-    if above is None:
-        return  # a root chat: the person speaks
-    spoken = kwargs.get("intervention", args[2] if len(args) > 2 else False)
-    if spoken:
-        agent.data[host.STATE] = SPOKEN_TO
+    held = binding(agent)
+    if held is None:
         return
-    message: Any = kwargs.get("message", args[1] if len(args) > 1 else None)
-    try:
-        found = host.reference_in(getattr(message, "message", ""))
-        if found is None:
-            return
-        delivery = above.data.get(host.DELIVERIES, {}).pop(found[0], None) or deliver_now(
-            above, *found
-        )
-    except HandoverError as error:
-        data["exception"] = repairable(error)
-        return
-    take(agent, above, delivery)
-    expanded = dataclasses.replace(message, message=delivery.text)
-    if "message" in kwargs:
-        data["kwargs"] = {**kwargs, "message": expanded}
-    else:
-        data["args"] = (args[0], expanded, *args[2:])
-
-
-def deliver_now(agent: Any, handover_id: str, beside: str) -> Delivery:
-    at = desk_recording(agent, handover_id)
-    return deliver(handover_id, *at.rest, way="call_subordinate", beside=beside)
-
-
-def take(agent: Any, above: Any, delivery: Delivery) -> None:
-    """The agent holds the handover from here on, and shows it in every row."""
-    held = host.binding(above)
-    root = held["project_root"] if held else delivery.project_root
-    host.bind(agent, delivery.handover.id, root)
-    host.dress(agent, delivery.handover.receiver, delivery.title)
-
-
-async def restore(agent: Any, *, save: bool = False) -> None:
-    """Before each prompt: profile and persona of who holds a handover; one that was closed meanwhile is let go.
-
-    With `save` the chat is written, because the host does so only after the first turn: a specialist that has the work must
-    not be gone when the host dies before.
-    """
-    if host.binding(agent) is None:
-        return
-    host.redress(agent)
+    bindings.redress(agent)
     with said_once(agent):
-        at = desk(agent)
-        identifier = at.caller.inside
-        try:
-            found = await asyncio.to_thread(flow_standing.held_by, identifier, *at.rest)
-        except HandoverError as error:
-            if error.code == "append_failed":
-                raise
-            host.release(agent)
-            host.tell(agent, "A handover was dropped", error.message)
+        seat = seat_of(agent)
+        handover = await to_thread(_as_recorded, seat)
+        if handover.state in hand_back.LOST:
+            bindings.release(agent)
+            heading = f"{handover.id} is closed ({handover.state})"
+            voice.tell(agent, heading, "Its specialist goes on without it.")
             return
-        if found.state in LOST:
-            host.release(agent)
-            host.tell(
-                agent, f"{found.id} is closed ({found.state})", "Its specialist goes on without it."
-            )
-            return
-        if agent.data.get(host.STATE) == SPOKEN_TO:
-            agent.data.pop(host.STATE)
-            await asyncio.to_thread(receive.interrupt, identifier, "the person wrote", *at.rest)
-        specialist = flow_standing.specialist_of(at.settings, found.receiver)
-        host.dress(agent, specialist.profile, specialist.name)
+        if agent.data.get(STATE) == SPOKEN_TO:
+            agent.data.pop(STATE)
+            await to_thread(receive.interrupt, handover.id, "the person wrote", seat.call)
+        specialist = standing.specialist_of(seat.call.settings, handover.receiver)
+        bindings.dress(agent, specialist.profile, specialist.name)
         if save:
-            host.save_chat(agent)
+            memory.save_chat(agent)
 
 
-async def ended(agent: Any, data: dict[str, Any]) -> None:
-    """A specialist's run is over: its handover is closed if it still is open, and the note becomes its superior's result."""
-    if host.binding(agent) is None:
+def _as_recorded(seat: Seat) -> Handover:
+    unrecorded.catch_up(seat)
+    return standing.held_by(seat.inside, seat.call)
+
+
+async def ended(agent: Agent, data: dict[str, Any]) -> None:
+    """A specialist's run is over: its handover is closed if it still is open.
+
+    The note becomes its superior's result; an exception would end all agents up to the person
+    (HOST fact 14).
+    """
+    held, error, said = binding(agent), data.get("exception"), data.get("result")
+    if held is None or isinstance(error, InterventionException):
         return
-    if isinstance(data.get("exception"), host.InterventionException):
-        return
-    with said_once(agent):
-        at = desk(agent)
-        answer = await outcome(at, data)
-        data["exception"] = (
-            None  # else the host ends the whole line of agents up to the person (HOST fact 14)
-        )
-        data["result"] = await handed_back(at, answer)
-        if above := host.superior(agent):
-            await host.keep_note(above, data["result"])
-            host.pass_on_message(agent, above)
-        tell_back(at, answer)
-        if answer.summary.get("verdict") in KEPT_AFTER:
-            host.undress(agent)
-            return
-    host.release(agent)
-
-
-async def outcome(at: Desk, data: Mapping[str, Any]) -> Answer:
-    error, said = data.get("exception"), data.get("result")
+    kind: memory.Kind = "done"
+    why = ""
     if isinstance(error, BaseException):
-        why_ = f"{type(error).__name__}: {error}"
-        return await asyncio.to_thread(receive.close, at.caller.inside, "failed", why_, *at.rest)
-    return await came_back(at, at.caller.inside, said if isinstance(said, str) else "")
-
-
-def tell_back(at: Desk, answer: Answer) -> None:
-    """Who has the task now that the specialist is done; a specialist that needs the person calls them."""
-    agent, verdict = at.agent, answer.summary.get("verdict")
-    if answer.stops:
-        host.call_person(agent, "A specialist needs you", f"{agent.agent_name}: {answer.stops}")
-    above = host.superior(agent)
-    if answer.hand_to:
-        follows = f"it asks for {answer.hand_to}"
-    else:
-        follows = (
-            f"{holder_name(above, at.settings)} has the task now" if above else "it is with you now"
-        )
-    told = (
-        answer.summary.get("what_happened")
-        or answer.summary.get("reason")
-        or ", ".join(answer.summary.get("missing", ()))
-    )
-    what = (
-        f"'s handover was closed as {verdict}" if verdict in LOST else f" handed back ({verdict})"
-    )
-    host.tell(agent, f"{agent.agent_name}{what}; {follows}", str(told))
-
-
-async def handed_back(at: Desk, answer: Answer) -> str:
-    """The note for the superior; where nobody loops over the legs, the next handover stands ready at its end."""
-    above = host.superior(at.agent)
-    if not answer.hand_to or (above is not None and above.data.get(host.IN_LOOP)):
-        return answer.note
+        kind, why = "failed", f"{type(error).__name__}: {error}"
+    text = said if isinstance(said, str) else ""
     try:
-        leg = await asyncio.to_thread(receive.next_leg, at.caller.inside, *at.rest)
-    except HandoverError as error:
-        return moved_no_further(at.agent, answer, error).note
-    return f"{answer.note}{result.next_step(leg)}\n"
+        seat = seat_of(agent)
+        answer = await _outcome(seat, kind, why, text)
+    except HandoverError as refusal:
+        voice.complain(agent, refusal)
+        unrecorded.remember_end(agent, held, kind, why, text)
+        bindings.release(agent)
+        return
+    data["exception"] = None
+    data["result"] = await hand_back.hand_back(seat, answer)
+    if answer.summary.get("verdict") in KEPT_AFTER:
+        bindings.undress(agent)
+    else:
+        bindings.release(agent)
 
 
-def specialist_prompt(agent: Any) -> str:
+async def _outcome(seat: Seat, kind: memory.Kind, why: str, said: str) -> Answer:
+    if kind == "failed":
+        return await to_thread(close.close, seat.inside, kind, why, seat.call)
+    verdict: Answer | None = seat.agent.data.pop(bindings.VERDICT, None)
+    if verdict and seat.agent.data.get(STATE) == "closed":
+        return verdict
+    return await hand_back.came_back(seat, seat.inside, said)
+
+
+def specialist_prompt(agent: Agent) -> str:
     """What only the holder of a handover reads in its system prompt; "" for others."""
-    if host.binding(agent) is None:
+    if binding(agent) is None:
         return ""
-    return "\n".join(
-        map(resources.text, ("specialist", "tool_handover_reply", "tool_request_full_history"))
-    )
+    names = ("specialist", "tool_handover_reply", "tool_request_full_history")
+    return "\n".join(resources.text(name) for name in names)
 
 
-async def unread(agent: Any) -> list[str]:
-    """Notes of the agent's specialists that a stop or a restart cut off between their verdict and the end of their run."""
-    notes = []
-    for below, identifier in host.holders_below(agent):
-        at = desk(below)
-        found = await asyncio.to_thread(flow_standing.held_by, identifier, *at.rest)
-        answer = (
-            await asyncio.to_thread(receive.outcome_of, identifier, *at.rest)
-            if found.state in UNREAD
-            else None
-        )
-        if answer is None:
-            continue
-        host.redress(below)
-        notes.append(await handed_back(at, answer))
-        tell_back(at, answer)
-        host.release(below)
-    return notes
-
-
-async def offers(agent: Any) -> str:
-    """After a restart or a stop: what this agent prepared and nobody started, what is open or stopped; "" when nothing is."""
-    if host.binding(agent) is None and host.superior(agent) is not None:
+async def offers(agent: Agent) -> str:
+    """After a restart or a stop: what this agent prepared, what is open or stopped; or ""."""
+    if superior(agent) is not None and binding(agent) is None:
         return ""
-    text = ""
+    agent.data.pop(bindings.DELIVERIES, None)
+    if not _has_handed_over(agent):
+        return ""
+    lines: list[str] = []
     with said_once(agent):
-        at = desk(agent)
-        agent.data.pop(host.DELIVERIES, None)
-        for note in await unread(agent):
+        seat = seat_of(agent)
+        await to_thread(unrecorded.catch_up, seat)
+        for note in await hand_back.unread_notes(agent):
             agent.hist_add_tool_result("handover_to_specialist", note)
-        gone = await asyncio.to_thread(sweep, at)
-        lost = [
-            f"Cancelled: {identifier}, its specialist is gone; hand over again what is still wanted"
-            for identifier in gone
-        ]
-        text += "\n".join((*lost, *await asyncio.to_thread(standing, at)))
-    return text
+        for handover_id in await to_thread(sweep, seat):
+            why = "its specialist is gone; hand over again what is still wanted"
+            lines.append(f"Cancelled: {handover_id}, {why}")
+        lines.extend(await to_thread(standing_lines, seat))
+    return "\n".join(lines)
 
 
-async def offers_again(agent: Any, extras: dict[str, Any]) -> None:
-    """The same later in the run, where something was offered: what was started since is not offered any more."""
+def _has_handed_over(agent: Agent) -> bool:
+    """Known from the chat alone: where nothing was ever handed over, no file is looked at."""
+    kept = memory.memory(root_context(agent))
+    return bool(kept["roots"] or kept["unrecorded"] or binding(agent))
+
+
+async def offers_again(agent: Agent, extras: dict[str, Any]) -> None:
+    """The same later in the run, where something was offered: what was started since is not."""
     if not extras.pop(OFFERS, ""):
         return
     with said_once(agent):
-        if lines := await asyncio.to_thread(standing, desk(agent)):
+        lines = await to_thread(standing_lines, seat_of(agent))
+        if lines:
             extras[OFFERS] = "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What the pages in the browser ask of Agent Zero: its projects, and the settings that are saved in its scopes."""
+"""What the pages in the browser ask of Agent Zero: its projects, and the settings it saves."""
 
 from __future__ import annotations
 
@@ -11,40 +11,37 @@ from helpers import projects as host_projects
 
 from ..records import resources
 from ..records.paths import installation_key
-from ..values import settings
 from ..values.errors import HandoverError, RequestError
-from ..values.settings import Settings
-from ..views import settings_form
+from ..views import page, settings_form
 from ..views.page import Project, Records
-from . import host
+from .settings import setting_layers, settings_in
 
-PLUGIN = "software_orchestrator"
-PROFILE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_PROFILE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
+
+def audit_answer(body: object) -> dict[str, Any]:
+    """What the audit page asks. Raises HandoverError."""
+    return page.answer(_asked(body), Records(projects(), _key(), settings_in))
+
+
+def _asked(body: object) -> Mapping[str, Any]:
+    if not isinstance(body, Mapping):
+        raise RequestError("the body must be a JSON object", "", "bad_value")
+    return body
+
+
+def _key() -> bytes:
+    return installation_key(resources.ROOT)
 
 
 def projects() -> tuple[Project, ...]:
     """The projects that the host lists, by title."""
-    found = (
-        Project(
-            item["name"],
-            item.get("title") or item["name"],
-            Path(host_projects.get_project_folder(item["name"])),
-        )
-        for item in host_projects.get_active_projects_list()
-    )
-    return tuple(sorted(found, key=lambda project: (project.title.casefold(), project.name)))
-
-
-def records() -> Records:
-    """What the audit page may read. Raises RecordError when the installation's key cannot be read."""
-    return Records(projects(), installation_key(resources.ROOT), settings_of)
-
-
-def settings_of(project: str = "") -> Settings:
-    """The settings that hold in a project for every profile, or the installation's. Raises SettingsError."""
-    return settings.settings(
-        resources.default_settings(), *(layer.values for layer in host.setting_layers(project))
-    )
+    listed = []
+    for item in host_projects.get_active_projects_list():
+        name = item["name"]
+        folder = Path(host_projects.get_project_folder(name))
+        listed.append(Project(name, item.get("title") or name, folder))
+    return tuple(sorted(listed, key=lambda project: (project.title.casefold(), project.name)))
 
 
 def refusal(error: HandoverError) -> dict[str, Any]:
@@ -52,11 +49,12 @@ def refusal(error: HandoverError) -> dict[str, Any]:
     return {"ok": False, "error": error.message, "hint": error.hint, "code": error.code}
 
 
-def settings_answer(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """`action` "view": what `settings_form.view` tells of a scope; "check": the same values as they would be saved.
+def settings_answer(body: object) -> dict[str, Any]:
+    """`action` "view": what `settings_form.view` tells of a scope; "check": as it would be saved.
 
     Raises RequestError for an unknown scope or action, SettingsError for what cannot be saved.
     """
+    asked = _asked(body)
     if asked.get("action") == "check":
         values = asked.get("values")
         if not isinstance(values, Mapping):
@@ -64,19 +62,19 @@ def settings_answer(asked: Mapping[str, Any]) -> dict[str, Any]:
         return {"ok": True, "values": settings_form.checked(values)}
     if asked.get("action") == "view":
         project, profile = _scope(asked)
-        return {
-            "ok": True,
-            **settings_form.view(host.setting_layers(project, profile), project, profile),
-        }
+        layers = setting_layers(project, profile)
+        return {"ok": True, **settings_form.view(layers, project, profile)}
     raise RequestError("no such action", "use view or check")
 
 
 def _scope(asked: Mapping[str, Any]) -> tuple[str, str]:
     project, profile = asked.get("project") or "", asked.get("profile") or ""
-    if project and project not in {known.name for known in projects()}:
+    if project and project not in [known.name for known in projects()]:
         raise RequestError("no such project", "choose one of the list", "unknown_reference")
-    if profile and not (
-        isinstance(profile, str) and PROFILE.fullmatch(profile) and ".." not in profile
-    ):
+    if profile and not _is_profile(profile):
         raise RequestError("no such profile", "choose one of the list", "unknown_reference")
     return project, profile
+
+
+def _is_profile(name: object) -> bool:
+    return isinstance(name, str) and _PROFILE.fullmatch(name) is not None and ".." not in name

@@ -1,4 +1,4 @@
-"""The allow-list of specialists: who there is, what each is for, and who may hand over to whom."""
+"""The allow-list of specialists: who there is, what each is for, who may hand over to whom."""
 
 from __future__ import annotations
 
@@ -9,17 +9,34 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from .errors import RequestError, SettingsError
+from .names import key, short
 from .packet import Authority
 
-_FRAME = " \t\r\n\"'`´“”‘’«»[](){}<>.,;:*"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,63}")
 MAX_TEXT_CHARS = 200_000
-_EMOJI = "[\u200d\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]+"
-_EMOJI_AROUND = re.compile(rf"\A{_EMOJI}|{_EMOJI}\Z")  # the marker before a title
+MAX_ENTRIES = 500
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,63}")
+_FRAME = " \t\r\n\"'`´“”‘’«»[](){}<>.,;:*"
+_EMOJI = re.compile("[\u200d\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]*")
+_SEE_DEFAULTS = "see default_config.yaml"
 _YAML_HINT = "each entry is `profile:` and its fields indented below, see default_config.yaml"
+
+
+def normal(name: str) -> str:
+    """The comparable form of a profile name: its key without an emoji around, joints as `_`."""
+    bare = _without_emoji_around(name.strip(_FRAME)).strip(_FRAME)
+    return key(bare).replace(" ", "_")
+
+
+def _without_emoji_around(text: str) -> str:
+    """Without the marker that stands before or behind a title."""
+    before, behind = _EMOJI.match(text), _EMOJI.match(text[::-1])
+    first = before.end() if before else 0
+    last = len(text) - (behind.end() if behind else 0)
+    return text[first:last]
 
 
 def _on_one_line(text: str) -> str:
@@ -32,7 +49,11 @@ _Line = Annotated[str, AfterValidator(_on_one_line)]
 
 
 class Specialist(BaseModel):
-    """One entry. `requires` names packet fields, or `state.<field>`, that must be filled; `sla_minutes` is the working time."""
+    """One entry.
+
+    `requires` names packet fields, or `state.<field>`, that must be filled; `sla_minutes` is the
+    working time.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -57,69 +78,69 @@ class Specialist(BaseModel):
 
 
 class Roster(BaseModel):
-    """All specialists by profile name, as written in the settings."""
+    """All specialists by profile name, in the order of the settings."""
 
     model_config = ConfigDict(frozen=True)
 
     entries: tuple[Specialist, ...]
+    _by_name: dict[str, Specialist] = PrivateAttr(default_factory=dict)
+
+    def model_post_init(self, _: object) -> None:
+        self._by_name.update({normal(entry.profile): entry for entry in self.entries})
+
+    def known(self, profile: str) -> Specialist | None:
+        """The entry of a profile in any spelling, or None."""
+        return self._by_name.get(normal(profile))
 
     def find(self, name: str) -> Specialist:
         """The entry that a sloppy spelling of its profile or title means.
 
         Raises RequestError (unknown_specialist) with the nearest names.
         """
-        wanted = normal(name)
-        for entry in self.entries:
-            if normal(entry.profile) == wanted:
-                return entry
-        titled = [entry for entry in self.entries if wanted and normal(entry.title) == wanted]
-        if len(titled) == 1:
-            return titled[0]
-        raise RequestError(
-            f'unknown specialist profile "{_short(name)}"',
-            self._suggestion(wanted),
-            "unknown_specialist",
-        )
+        entry = self.known(name) or self._titled(normal(name))
+        if entry is None:
+            message = f'unknown specialist profile "{short(name)}"'
+            raise RequestError(message, self._suggestion(normal(name)), "unknown_specialist")
+        return entry
+
+    def _titled(self, wanted: str) -> Specialist | None:
+        """The only entry with this title; a title that two bear means nobody."""
+        if not wanted:
+            return None
+        titled = [entry for entry in self.entries if normal(entry.title) == wanted]
+        return titled[0] if len(titled) == 1 else None
 
     def names(self) -> tuple[str, ...]:
         return tuple(entry.profile for entry in self.entries)
 
     def allows(self, sender: str, receiver: str) -> bool:
-        """Whether the graph has the edge. Who is not in the roster (the host's own agents) may hand over to anybody."""
-        for entry in self.entries:
-            if normal(entry.profile) == normal(sender):
-                return normal(receiver) in map(normal, entry.can_handoff_to)
-        return True
+        """Whether the graph has the edge.
+
+        Who is not in the roster (the host's own agents) may hand over to anybody.
+        """
+        giver, taker = self.known(sender), self.known(receiver)
+        if giver is None:
+            return True
+        return taker is not None and taker.profile in giver.can_handoff_to
 
     def lines(self, sender: str) -> str:
         """Whom the sender may hand over to, a line each, as the tool prompt shows it."""
-        others = (
-            entry
-            for entry in self.entries
-            if normal(entry.profile) != normal(sender) and self.allows(sender, entry.profile)
-        )
-        return "\n".join(
-            f"- {entry.profile}: {entry.purpose}" if entry.purpose else f"- {entry.profile}"
-            for entry in others
-        )
+        lines = []
+        for entry in self.entries:
+            if normal(entry.profile) == normal(sender) or not self.allows(sender, entry.profile):
+                continue
+            purpose = f": {entry.purpose}" if entry.purpose else ""
+            lines.append(f"- {entry.profile}{purpose}")
+        return "\n".join(lines)
 
     def _suggestion(self, wanted: str) -> str:
-        near = difflib.get_close_matches(
-            wanted, [normal(name) for name in self.names()], n=3, cutoff=0.6
-        )
-        known = "use one of: " + ", ".join(self.names())
-        return f"did you mean {' or '.join(near)}? {known}" if near else known
-
-
-def normal(name: str) -> str:
-    """The comparable form of a profile name: no quotes, brackets, emoji or case; spaces and hyphens as underscores."""
-    return re.sub(
-        r"[\s_\-]+", "_", _EMOJI_AROUND.sub("", name.strip(_FRAME)).strip(_FRAME).casefold()
-    ).strip("_")
+        near = difflib.get_close_matches(wanted[:64], list(self._by_name), n=3, cutoff=0.6)
+        profiles = "use one of: " + ", ".join(self.names())
+        return f"did you mean {' or '.join(near)}? {profiles}" if near else profiles
 
 
 class _PlainLoader(yaml.SafeLoader):
-    """YAML without aliases, which a hostile file can make grow without end, and without a key that stands twice."""
+    """YAML without aliases, which a hostile file can make grow without end, and no key twice."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
@@ -128,111 +149,100 @@ class _PlainLoader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        keys = [key.value for key, _ in node.value]
-        for number, key in enumerate(keys):
-            if key in keys[:number]:
-                mark = node.value[number][0].start_mark
-                raise yaml.MarkedYAMLError(
-                    problem=f'"{_short(str(key))}" stands twice', problem_mark=mark
-                )
+        seen: set[str] = set()
+        for name, _ in node.value:
+            text = str(name.value)
+            if text in seen:
+                problem = f'"{short(text)}" stands twice'
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=name.start_mark)
+            seen.add(text)
         return super().construct_mapping(node, deep)
 
 
 def from_text(text: str) -> Any:
     """What a roster written as YAML text holds, unchecked: `build` checks it.
 
-    Raises SettingsError with the line for text that is no YAML, uses aliases, names a key twice or is above
-    `MAX_TEXT_CHARS` characters.
+    Raises SettingsError with the line for text that is no YAML, uses aliases, names a key twice or
+    is above `MAX_TEXT_CHARS` characters.
     """
     if len(text) > MAX_TEXT_CHARS:
-        raise SettingsError(
-            f"roster has {len(text)} characters, at most {MAX_TEXT_CHARS} are read", "shorten it"
-        )
+        message = f"roster has {len(text)} characters, at most {MAX_TEXT_CHARS} are read"
+        raise SettingsError(message, "shorten it")
     try:
         return yaml.load(text, Loader=_PlainLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "somewhere"
-        raise SettingsError(
-            f"roster is no YAML: {where}: {_short(str(error.problem))}", _YAML_HINT
-        ) from error
+        problem = short(str(error.problem))
+        raise SettingsError(f"roster is no YAML: {where}: {problem}", _YAML_HINT) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise SettingsError(f"roster is no YAML: {_short(str(error))}", _YAML_HINT) from error
+        raise SettingsError(f"roster is no YAML: {short(str(error))}", _YAML_HINT) from error
 
 
 def build(raw: object) -> Roster:
     """The roster from the `roster` setting: a mapping of profile to its fields.
 
-    Raises SettingsError that names the entry and the field: unknown key, bad value, edge to nobody or to itself, two
-    entries that only differ in spelling.
+    Raises SettingsError that names the entry and the field: unknown key, bad value, edge to nobody
+    or to itself, two entries that only differ in spelling, more than `MAX_ENTRIES`.
     """
     if not isinstance(raw, Mapping) or not raw:
-        raise SettingsError(
-            "roster must map profile names to their entries and hold at least one",
-            "see default_config.yaml",
-        )
+        message = "roster must map profile names to their entries and hold at least one"
+        raise SettingsError(message, _SEE_DEFAULTS)
+    check_size(raw)
     entries = tuple(_entry(str(profile), fields) for profile, fields in raw.items())
-    _refuse_twins(entries)
-    return Roster(entries=tuple(_resolve(entry, entries) for entry in entries))
+    profiles = _by_spelling(entries)
+    return Roster(entries=tuple(_with_known_edges(entry, profiles) for entry in entries))
+
+
+def check_size(raw: Mapping[Any, Any]) -> None:
+    """Raises SettingsError for a roster with more entries than anybody reads."""
+    if len(raw) > MAX_ENTRIES:
+        message = f"roster has {len(raw)} entries, at most {MAX_ENTRIES} are read"
+        raise SettingsError(message, "remove those that nobody hands over to")
 
 
 def _entry(profile: str, fields: Any) -> Specialist:
     if not _NAME.fullmatch(profile):
-        raise SettingsError(
-            f'roster entry "{_short(profile)}" is not a profile name',
-            "use letters, digits, _ and -",
-        )
+        message = f'roster entry "{short(profile)}" is not a profile name'
+        raise SettingsError(message, "use letters, digits, _ and -")
     if fields is None:
         fields = {}
     if not isinstance(fields, Mapping):
-        raise SettingsError(
-            f"roster.{profile} must be a mapping, got {type(fields).__name__}",
-            "see default_config.yaml",
-        )
+        message = f"roster.{profile} must be a mapping, got {type(fields).__name__}"
+        raise SettingsError(message, _SEE_DEFAULTS)
     title = str(fields.get("title") or profile.replace("_", " ").replace("-", " ").title())
     try:
         return Specialist.model_validate({**fields, "profile": profile, "title": title})
     except ValidationError as error:
         first = error.errors()[0]
-        field = ".".join(map(str, first["loc"]))
-        raise SettingsError(
-            f"roster.{profile}.{field}: {first['msg']}, got {_short(str(first['input']))}",
-            "fields of an entry: "
-            + ", ".join(name for name in Specialist.model_fields if name != "profile"),
-        ) from error
+        field = short(".".join(map(str, first["loc"])))
+        came = short(str(first["input"]))
+        known = ", ".join(name for name in Specialist.model_fields if name != "profile")
+        message = f"roster.{profile}.{field}: {first['msg']}, got {came}"
+        raise SettingsError(message, f"fields of an entry: {known}") from error
 
 
-def _refuse_twins(entries: tuple[Specialist, ...]) -> None:
-    seen: dict[str, str] = {}
+def _by_spelling(entries: tuple[Specialist, ...]) -> dict[str, str]:
+    """The profile of each normal form. Raises SettingsError for two entries of the same one."""
+    profiles: dict[str, str] = {}
     for entry in entries:
-        twin = seen.setdefault(normal(entry.profile), entry.profile)
+        twin = profiles.setdefault(normal(entry.profile), entry.profile)
         if twin != entry.profile:
-            raise SettingsError(
-                f"roster entries {twin} and {entry.profile} only differ in spelling",
-                "keep one of them",
-            )
+            message = f"roster entries {twin} and {entry.profile} only differ in spelling"
+            raise SettingsError(message, "keep one of them")
+    return profiles
 
 
-def _resolve(entry: Specialist, entries: tuple[Specialist, ...]) -> Specialist:
+def _with_known_edges(entry: Specialist, profiles: Mapping[str, str]) -> Specialist:
     """The entry with its edges spelled as the profiles are."""
-    known = {normal(other.profile): other.profile for other in entries}
+    edges = []
     for target in entry.can_handoff_to:
-        if normal(target) not in known:
-            raise SettingsError(
-                f'roster.{entry.profile}.can_handoff_to names "{_short(target)}", which is not in the roster',
-                "add that entry or remove the edge",
-            )
-        if normal(target) == normal(entry.profile):
-            raise SettingsError(
-                f"roster.{entry.profile}.can_handoff_to names itself", "remove that edge"
-            )
-    return entry.model_copy(
-        update={"can_handoff_to": tuple(known[normal(target)] for target in entry.can_handoff_to)}
-    )
-
-
-def _short(text: str) -> str:
-    """What came, for an error line: one line, at most 60 characters, nothing that could pass for markup."""
-    line = " ".join(text.split())
-    line = "".join(char if char.isprintable() else "�" for char in line)
-    return line if len(line) <= 60 else line[:59] + "…"
+        profile = profiles.get(normal(target))
+        place = f"roster.{entry.profile}.can_handoff_to names"
+        if profile is None:
+            message = f'{place} "{short(target)}", which is not in the roster'
+            raise SettingsError(message, "add that entry or remove the edge")
+        if profile == entry.profile:
+            raise SettingsError(f"{place} itself", "remove that edge")
+        edges.append(profile)
+    return entry.model_copy(update={"can_handoff_to": tuple(edges)})

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from .errors import SettingsError
-from .roster import Roster, build, from_text, normal
+from .names import short
+from .roster import Roster, build, check_size, from_text, normal
 
 MAX_TOKENS = 1_000_000
 
@@ -49,9 +50,9 @@ class Settings(BaseModel):
 def settings(defaults: Mapping[str, Any], *layers: Mapping[str, Any]) -> Settings:
     """Defaults overlaid by each layer, later ones first in line.
 
-    A layer's `roster` is the whole allow-list, as a mapping or as YAML text (which the settings page saves): an entry left
-    out is removed; fields left out of an entry that ships come from the shipped one, edges to removed entries excepted.
-    Raises SettingsError naming the setting.
+    A layer's `roster` is the whole allow-list, as a mapping or as YAML text (which the settings
+    page saves): an entry left out is removed; fields left out of an entry that ships come from the
+    shipped one, edges to removed entries excepted. Raises SettingsError naming the setting.
     """
     merged = dict(defaults)
     for layer in layers:
@@ -59,7 +60,7 @@ def settings(defaults: Mapping[str, Any], *layers: Mapping[str, Any]) -> Setting
             raise SettingsError(
                 f"settings must be a mapping, got {type(layer).__name__}", "see default_config.yaml"
             )
-        merged.update({key: value for key, value in layer.items() if value is not None})
+        merged.update({name: value for name, value in layer.items() if value is not None})
     roster = merged.get("roster")
     given = from_text(roster) if isinstance(roster, str) else roster
     merged["roster"] = build(_with_shipped_fields(given, defaults.get("roster")))
@@ -67,29 +68,25 @@ def settings(defaults: Mapping[str, Any], *layers: Mapping[str, Any]) -> Setting
         return Settings.model_validate(merged)
     except ValidationError as error:
         first = error.errors()[0]
-        raise SettingsError(
-            f"setting {'.'.join(map(str, first['loc']))}: {first['msg']}, got {str(first['input'])[:60]!r}",
-            "default_config.yaml tells unit and range of every setting",
-        ) from error
+        name, came = ".".join(map(str, first["loc"])), repr(short(str(first["input"])))
+        hint = "default_config.yaml tells unit and range of every setting"
+        raise SettingsError(f"setting {name}: {first['msg']}, got {came}", hint) from error
 
 
 def _with_shipped_fields(roster: Any, shipped: Any) -> Any:
+    """Each entry that ships with what its own fields leave out; anything else as it came."""
     if not isinstance(roster, Mapping) or not isinstance(shipped, Mapping):
         return roster
+    check_size(roster)
     kept = {normal(str(profile)) for profile in roster}
-    return {
-        profile: {**_among(kept, shipped[profile]), **(fields or {})}
-        if profile in shipped and isinstance(fields, Mapping | None)
-        else fields
-        for profile, fields in roster.items()
-    }
+    completed = dict(roster)
+    for profile, fields in roster.items():
+        if profile in shipped and isinstance(fields, Mapping | None):
+            completed[profile] = {**_among(kept, shipped[profile]), **(fields or {})}
+    return completed
 
 
 def _among(kept: Set[str], entry: Mapping[str, Any]) -> dict[str, Any]:
-    """A shipped entry whose edges lead to the profiles that are kept: nobody wrote those that lead to removed ones."""
-    return {
-        **entry,
-        "can_handoff_to": [
-            name for name in entry.get("can_handoff_to", ()) if normal(name) in kept
-        ],
-    }
+    """A shipped entry whose edges lead to what is kept: nobody wrote those to removed ones."""
+    edges = [name for name in entry.get("can_handoff_to", ()) if normal(name) in kept]
+    return {**entry, "can_handoff_to": edges}

@@ -13,7 +13,7 @@ from usr.plugins.software_orchestrator.helpers.chain.chain import (
 from usr.plugins.software_orchestrator.helpers.chain.rules import Sender
 from usr.plugins.software_orchestrator.helpers.values.errors import RefusedError
 from usr.plugins.software_orchestrator.helpers.values.packet import HandoverPacket
-from usr.plugins.software_orchestrator.helpers.values.roster import Specialist
+from usr.plugins.software_orchestrator.helpers.values.roster import Roster, Specialist
 
 
 def handover(
@@ -55,9 +55,7 @@ def test_a_sender_outside_the_roster_may_hand_over_to_anybody_but_itself(setting
 
 
 def test_a_specialist_without_edges_is_told_to_hand_back(settings):
-    lonely = settings.roster.model_copy(
-        update={"entries": (Specialist(profile="lonely"), Specialist(profile="other"))}
-    )
+    lonely = Roster(entries=(Specialist(profile="lonely"), Specialist(profile="other")))
     error = refused(rules.check_route, lonely, "lonely", lonely.find("other"))
     assert "handover_reply" in str(error)
 

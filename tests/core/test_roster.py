@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from usr.plugins.software_orchestrator.helpers.values import roster as values_roster
 from usr.plugins.software_orchestrator.helpers.values.errors import RequestError, SettingsError
-from usr.plugins.software_orchestrator.helpers.values.roster import build, normal
+from usr.plugins.software_orchestrator.helpers.values.roster import MAX_ENTRIES, build, normal
 
 
 def wrong(raw):
@@ -128,3 +129,38 @@ def test_a_marker_alone_is_nobody():
 
 def test_a_profile_with_hyphens_is_reached_and_keeps_its_name():
     assert build({"my-agent": {}}).find("My Agent").profile == "my-agent"
+
+
+def test_a_roster_has_an_upper_bound_that_is_named():
+    error = wrong({f"p{number}": {} for number in range(MAX_ENTRIES + 1)})
+    assert str(MAX_ENTRIES + 1) in error
+    assert str(MAX_ENTRIES) in error
+
+
+def normalised(monkeypatch, work):
+    """How many names are brought into their normal form meanwhile."""
+    calls = []
+    monkeypatch.setattr(values_roster, "normal", lambda name: calls.append(name) or normal(name))
+    work()
+    monkeypatch.undo()
+    return len(calls)
+
+
+@pytest.mark.parametrize("edges", [0, 5])
+def test_building_and_looking_up_is_linear_in_the_entries(monkeypatch, edges):
+    def raw(count):
+        names = [f"p{number}" for number in range(count)]
+        return {
+            name: {"can_handoff_to": [other for other in names[:edges] if other != name]}
+            for name in names
+        }
+
+    small = normalised(monkeypatch, lambda: build(raw(100)))
+    assert normalised(monkeypatch, lambda: build(raw(200))) <= 2.2 * small
+    roster = build(raw(200))
+    assert normalised(monkeypatch, lambda: roster.find("P199")) < 5
+    assert normalised(monkeypatch, lambda: roster.allows("P199", "p3")) < 5
+
+
+def test_a_name_of_many_emoji_is_read_in_one_pass():
+    assert normal("🖌" * 200_000 + "x" + "🖌" * 200_000) == "x"

@@ -340,7 +340,7 @@ def test_the_forgiving_reader_gives_what_the_hosts_gives_inside_a_tool_call(inne
 def plugin_files():
     """The plugin's files that may use the host (a test of the layers sees to it that no others do)."""
     patterns = (
-        "helpers/host/host.py",
+        "helpers/host/*.py",
         "tools/*.py",
         "extensions/python/**/*.py",
         "api/*.py",

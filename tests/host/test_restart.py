@@ -106,7 +106,7 @@ def go_on(tree, folder_name="acme"):
 
 
 def texts(host):
-    from usr.plugins.software_orchestrator.helpers.host import host as edge
+    from usr.plugins.software_orchestrator.helpers.host import agents as edge
 
     return [str(host.contents(agent)) for agent in edge.agents_of(host.context)]
 

@@ -25,7 +25,7 @@ def persona_is_gone(host):
 
 
 def agents(host):
-    from usr.plugins.software_orchestrator.helpers.host import host as edge
+    from usr.plugins.software_orchestrator.helpers.host import agents as edge
 
     return list(edge.agents_of(host.context))
 
@@ -116,11 +116,12 @@ def test_a_profile_that_is_gone_leaves_a_prepared_handover_to_be_started_later(a
 
 def _prepare(host):
     host_tool = hand_over(decisions=["again"])["tool_args"]
-    from usr.plugins.software_orchestrator.helpers.flow import prepare, result
-    from usr.plugins.software_orchestrator.helpers.host import desk
+    from usr.plugins.software_orchestrator.helpers.flow import result
+    from usr.plugins.software_orchestrator.helpers.host import seat
+    from usr.plugins.software_orchestrator.helpers.host.flow_until_then import prepare
 
-    at = desk.desk(host.agent0)
-    prepared = prepare.prepare({**host_tool, "project_root": at.caller.project_root}, *at.rest)
+    at = seat.seat_of(host.agent0)
+    prepared = prepare.prepare({**host_tool, "project_root": at.call.caller.project_root}, at.call)
     return result.next_step(prepared)
 
 
@@ -578,4 +579,4 @@ def test_a_disk_that_is_full_from_the_middle_on_ends_no_chat_and_the_superior_re
     monkeypatch.undo()
     host.script({"agent0": [respond("well")]})
     host.say("What stands?")
-    assert states(folder) == {"frontend_designer": "cancelled"}
+    assert states(folder) == {"frontend_designer": "done"}

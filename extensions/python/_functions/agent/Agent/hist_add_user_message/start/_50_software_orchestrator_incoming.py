@@ -1,9 +1,9 @@
 from helpers.extension import Extension
 
-from usr.plugins.software_orchestrator.helpers.host import events
+from usr.plugins.software_orchestrator.helpers.host import arrivals
 
 
 class Incoming(Extension):
     def execute(self, data: dict = {}, **kwargs):  # noqa: B006 - the host's signature
         if self.agent:
-            events.incoming(self.agent, data)
+            arrivals.incoming(self.agent, data)

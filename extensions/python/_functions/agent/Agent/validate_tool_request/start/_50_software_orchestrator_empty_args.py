@@ -1,24 +1,8 @@
 from helpers.extension import Extension
 
-ASKED = {
-    "request_full_history": "reason",
-    "handover_to_specialist": "topic",
-    "handover_reply": "verdict",
-}
+from usr.plugins.software_orchestrator.helpers.host import events
 
 
 class EmptyArgs(Extension):
-    """The host refuses an empty `tool_args` before any tool is reached; ours say better what they need."""
-
     async def execute(self, data: dict = {}, **kwargs):  # noqa: B006 - the host's signature
-        request = next(
-            (
-                each
-                for each in (*data.get("args", ()), *data.get("kwargs", {}).values())
-                if isinstance(each, dict)
-            ),
-            {},
-        )
-        name = request.get("tool_name")
-        if name in ASKED and request.get("tool_args") in (None, {}):
-            request["tool_args"] = {ASKED[name]: ""}
+        events.fill_empty_args(data)

@@ -1,0 +1,147 @@
+"""How a prepared handover reaches its specialist inside Agent Zero, however that is started."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from asyncio import to_thread
+from typing import Any
+
+from agent import Agent
+
+from ..chain.chain import Handover
+from ..flow import result
+from ..flow.deliver import Delivery
+from ..values.errors import HandoverError, RefusedError
+from ..values.roster import normal
+from . import bindings, runs, voice
+from .agents import superior
+from .flow_until_then import deliver, receive, standing
+from .seat import Seat, recorded
+
+REFERENCE = re.compile(r"§§handover\s{0,3}\(\s{0,3}[\"'`]?([\w\-]{0,60})[\"'`]?\s{0,3}\)?")
+
+
+def reference_in(message: object) -> tuple[str, str] | None:
+    """The handover that a message refers to, and what is said beside; None without a reference.
+
+    Raises RefusedError (unknown_reference) for more than one.
+    """
+    text = str(message or "")
+    references = REFERENCE.findall(text)
+    if not references:
+        return None
+    if len(references) > 1:
+        why = "a call can hold one reference to a handover"
+        raise RefusedError(why, "call once for each", "unknown_reference")
+    return references[0], REFERENCE.sub("", text).strip(" \t\r\n:.,;")
+
+
+async def route(agent: Agent, args: dict[str, Any]) -> None:
+    """A `call_subordinate` call that carries a reference runs the specialist of the handover.
+
+    Delivered ahead; profile and reset are set. Raises the host's RepairableException.
+    """
+    try:
+        reference = reference_in(args.get("message"))
+        if reference is None:
+            return
+        runs.refuse_parallel(agent)
+        handover_id, beside = reference
+        seat, handover = await to_thread(recorded, agent, handover_id)
+        await check_can_run(seat, handover)
+        delivery = await to_thread(
+            deliver.deliver, handover_id, seat.call, way="call_subordinate", beside=beside
+        )
+        specialist = await goes_on_with(seat, delivery)
+    except HandoverError as error:
+        raise voice.repairable(error) from error
+    announce(agent, delivery)
+    for name in ("agent_profile", "agent_id", "context_id"):
+        args.pop(name, None)
+    args["profile"] = handover.receiver
+    args["reset"] = "false" if specialist else "true"
+    args["message"] = result.reference(handover_id)
+    if specialist and (child := runs.child_context_id(agent, specialist)):
+        args["context_id"] = child
+
+
+async def check_can_run(seat: Seat, handover: Handover) -> None:
+    """Nothing is delivered to a profile that is not there: it stays prepared, the ledger says why.
+
+    Unlike start=true, where the run is the call itself, the model may call again.
+    Raises RefusedError (start_failed).
+    """
+    try:
+        runs.refuse_unknown_profile(seat.agent, handover.receiver)
+    except RefusedError as error:
+        await to_thread(receive.note_failed_start, handover.id, error, seat.call)
+        later = f"{handover.id} was not started and can be started later ({error.code})"
+        raise RefusedError(error.message, f"{error.hint}; {later}", error.code) from error
+
+
+async def goes_on_with(seat: Seat, delivery: Delivery) -> Agent | None:
+    """The living specialist that goes on with its own conversation; another one's is not taken."""
+    specialist = bindings.subordinate_holding(seat.agent, delivery.goes_on)
+    if specialist and delivery.goes_on != delivery.handover.id:
+        asked = await to_thread(standing.held_by, delivery.goes_on, seat.call)
+        if normal(asked.receiver) != normal(delivery.handover.receiver):
+            return None
+    return specialist
+
+
+def announce(agent: Agent, delivery: Delivery) -> None:
+    """It waits to be taken; one line says who has the task now, and why."""
+    agent.data.setdefault(bindings.DELIVERIES, {})[delivery.handover.id] = delivery
+    packet = delivery.handover.packet
+    why = packet.handover_reason or packet.next_action or packet.goal or packet.summary
+    heading = f"{delivery.title} has the task now: {packet.topic}"
+    voice.tell(agent, heading, why or f"{packet.identity.sender} handed it over")
+
+
+def incoming(agent: Agent, data: dict[str, Any]) -> None:
+    """A message for an agent: a superior's reference is expanded and binds it to the handover.
+
+    The person's word interrupts it. In a root chat the person speaks, and nothing is done.
+    """
+    above = superior(agent)
+    if above is None:
+        return
+    args, kwargs = list(data.get("args") or ()), dict(data.get("kwargs") or {})
+    given = dict(zip(("agent", "message", "intervention"), args, strict=False)) | kwargs
+    if given.get("intervention"):
+        agent.data[bindings.STATE] = bindings.SPOKEN_TO
+        return
+    message = given.get("message")
+    try:
+        reference = reference_in(getattr(message, "message", ""))
+        if reference is None:
+            return
+        delivery = _taken_from(above, *reference)
+    except HandoverError as error:
+        data["exception"] = voice.repairable(error)
+        return
+    take(agent, above, delivery)
+    expanded = dataclasses.replace(message, message=delivery.text)  # type: ignore[type-var]
+    if "message" in kwargs:
+        data["kwargs"] = {**kwargs, "message": expanded}
+    else:
+        data["args"] = (args[0], expanded, *args[2:])
+
+
+def _taken_from(above: Agent, handover_id: str, beside: str) -> Delivery:
+    """What was delivered ahead; else delivered now, on the event loop, where nothing waits."""
+    delivery: Delivery | None = above.data.get(bindings.DELIVERIES, {}).pop(handover_id, None)
+    if delivery is None:
+        seat, _ = recorded(above, handover_id)
+        call = seat.not_waiting().call
+        delivery = deliver.deliver(handover_id, call, way="call_subordinate", beside=beside)
+    return delivery
+
+
+def take(agent: Agent, above: Agent, delivery: Delivery) -> None:
+    """The agent holds the handover from here on, and shows it in every row."""
+    held = bindings.binding(above)
+    root = held.project_root if held else delivery.project_root
+    bindings.bind(agent, delivery.handover.id, root)
+    bindings.dress(agent, delivery.handover.receiver, delivery.title)

@@ -1,0 +1,128 @@
+"""The handover an agent works in, kept in its saved data, and the persona it shows meanwhile."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from agent import Agent, AgentContext
+
+from . import agents, voice
+from .agents import PLUGIN
+
+# Transient marks on an agent; the host does not save keys that begin with "_".
+STATE = "_so_state"  # what the record last said of its handover, or SPOKEN_TO
+VERDICT = "_so_verdict"  # the answer that closed it, until the run ends
+UNSENT = "_so_unsent"  # a reply that could not be recorded
+DELIVERIES = "_so_deliveries"  # delivered by it, and about to be taken by a subordinate
+_PERSONA = "_so_persona"
+
+SPOKEN_TO = "spoken to"  # the person wrote to a specialist that works
+
+
+@dataclasses.dataclass(frozen=True)
+class Binding:
+    """A handover and the folder it is recorded in."""
+
+    handover_id: str
+    project_root: str
+
+
+def binding(agent: Agent) -> Binding | None:
+    """The handover an agent works in; one of another chat, or damaged, is dropped, and said so."""
+    kept = agent.data.get(PLUGIN)
+    if not kept:
+        return None
+    if not _is_sound(kept):
+        release(agent)
+        voice.tell(agent, "What this agent held of a handover was damaged and was dropped")
+        return None
+    if kept["chat_id"] != str(agents.root_context(agent).id):
+        release(agent)
+        heading = f"{kept['handover_id']} belongs to another chat and was dropped"
+        voice.tell(agent, heading, "This chat was branched or imported.")
+        return None
+    return Binding(kept["handover_id"], kept["project_root"])
+
+
+def _is_sound(kept: object) -> bool:
+    if not isinstance(kept, dict):
+        return False
+    texts = [kept.get(name) for name in ("handover_id", "project_root", "chat_id")]
+    return all(isinstance(text, str) and text for text in texts)
+
+
+def bind(agent: Agent, handover_id: str, root: str) -> None:
+    release(agent)
+    agent.data[PLUGIN] = {
+        "handover_id": handover_id,
+        "project_root": root,
+        "chat_id": str(agents.root_context(agent).id),
+    }
+
+
+def release(agent: Agent) -> None:
+    """The agent holds nothing any more; its persona is gone with it."""
+    for mark in (PLUGIN, STATE, VERDICT, UNSENT):
+        agent.data.pop(mark, None)
+    undress(agent)
+
+
+def holding_of(agent: Agent) -> Binding | None:
+    """The agent's own handover, or for a plain helper that of the specialist it works for."""
+    above: Agent | None = agent
+    for _ in range(agents.MOST_LEVELS):
+        if above is None:
+            return None
+        if held := binding(above):
+            return held
+        above = agents.superior(above)
+    return None
+
+
+def holders_of(context: AgentContext) -> tuple[tuple[Agent, Binding], ...]:
+    """The living agents of a chat that work in a handover, superiors first."""
+    bound = [(agent, binding(agent)) for agent in agents.agents_of(context)]
+    return tuple((agent, held) for agent, held in bound if held)
+
+
+def holders_below(agent: Agent) -> tuple[tuple[Agent, Binding], ...]:
+    """The agent's own living subordinates that are bound to a handover."""
+    holders = holders_of(agents.root_context(agent))
+    return tuple((other, held) for other, held in holders if agents.superior(other) is agent)
+
+
+def subordinate_holding(agent: Agent, handover_id: str) -> Agent | None:
+    """The agent's own living subordinate that works in this handover, or None."""
+    for other, held in holders_below(agent):
+        if held.handover_id == handover_id:
+            return other
+    return None
+
+
+def living(agent: Agent) -> frozenset[str]:
+    """The handovers that a living agent of the chat works in, or is about to take."""
+    ids = set()
+    for other in agents.agents_of(agents.root_context(agent)):
+        ids.update(other.data.get(DELIVERIES, ()))
+        if held := binding(other):
+            ids.add(held.handover_id)
+    return frozenset(ids)
+
+
+def dress(agent: Agent, profile: str, name: str) -> None:
+    """Profile and persona, which the host loses on reload and when settings are saved (fact 19)."""
+    if agent.config.profile != profile:
+        agent.config = dataclasses.replace(agent.config, profile=profile)
+    agent.agent_name = f"{name} (A{agent.number})"
+    agent.data[_PERSONA] = (profile, name)
+
+
+def redress(agent: Agent) -> None:
+    """What `dress` last set, without a look at the record: settings may have been saved since."""
+    if persona := agent.data.get(_PERSONA):
+        dress(agent, *persona)
+
+
+def undress(agent: Agent) -> None:
+    agent.data.pop(_PERSONA, None)
+    agent.agent_name = f"A{agent.number}"

@@ -1,0 +1,116 @@
+"""What was said in a chat: its log beside the saved chat, and what the host's histories hold."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from agent import Agent, AgentContext, AgentContextType
+
+from helpers import persist_chat, secrets
+
+from ..history import log
+from ..history.answer import Scope, joined, visible_line
+from ..history.transcript import Transcript, from_history, recent_turns
+from ..text.masking import Mask, map_text, redact
+from ..values.call import utc
+from ..values.errors import RecordError
+from ..values.packet import Turn
+from . import voice
+from .agents import PLUGIN, agents_of, root_context
+from .memory import memory
+from .settings import settings_of
+
+
+def mask_of(agent: Agent) -> Mask:
+    """Hides what the chat knows to be secret, and what looks so; failing, it stops the write."""
+
+    def mask(text: str) -> str:
+        try:
+            known = secrets.get_secrets_manager(agent.context).mask_values(text)
+        except Exception as error:
+            reason = f"secrets cannot be masked ({type(error).__name__})"
+            message = f"failed to append briefing file: {reason}"
+            raise RecordError(message, "see the host's secrets") from error
+        return redact(known)
+
+    return mask
+
+
+def masked_turns(agent: Agent, count: int, mask: Mask) -> tuple[Turn, ...]:
+    """The last turns of the agent's own conversation; the lists are copied (HOST fact 17)."""
+    turns = recent_turns(from_history(agent.history.to_dict()), count)
+    return tuple(Turn(role=turn.role, text=mask(turn.text)) for turn in turns)
+
+
+def log_message(agent: Agent, message: Any) -> None:
+    """Keep one message of the chat. What goes wrong is told once and never breaks the chat."""
+    kept = memory(root_context(agent))
+    try:
+        _keep(agent, message)
+    except Exception as error:
+        if not kept["log_failed"]:
+            kept["log_failed"] = True
+            heading = "The chat's messages are not kept for request_full_history"
+            voice.tell(agent, heading, f"{type(error).__name__}: {error}")
+
+
+def _keep(agent: Agent, message: Any) -> None:
+    """Append a message to its chat's log, or begin the log with all that the host still holds."""
+    context = root_context(agent)
+    if message is None or context.type == AgentContextType.BACKGROUND:
+        return
+    if getattr(context, "agent0", None) is None:
+        return  # the greeting, said before the first agent; the next message begins the log with it
+    settings = settings_of(agent)
+    if not settings.transcript_log:
+        return
+    path, mask = _log_path(context), mask_of(agent)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    record = {"id": message.id, "ai": message.ai, "content": message.content}
+
+    def line() -> bytes:
+        return log.line_of(record, _source(agent), utc(datetime.now(UTC)), mask)
+
+    def all_lines() -> Any:
+        histories = [(other.history.to_dict(), _source(other)) for other in agents_of(context)]
+        return log.seed_lines(histories, mask)
+
+    log.keep(path, line, all_lines, int(settings.transcript_log_max_mb * 1_000_000))
+
+
+def forget_messages(context: AgentContext) -> None:
+    """A chat that is reset keeps nothing of what was said; a child's reset leaves that alone."""
+    if root_context(context.agent0) is context:
+        log.forget(_log_path(context))
+
+
+def transcript(agent: Agent, scope: Scope, mask: Mask) -> Transcript:
+    """What the scope may see: from the chat's log, else from what the superiors still hold."""
+    context = root_context(agent)
+    path, messages = _log_path(context), _log_path(context).parent / "messages"
+    logged = log.open_log(path, keep=visible_line(scope), messages=messages, mask=mask)
+    if logged is not None:
+        return logged
+    above = [other for other in agents_of(context) if other.number < agent.number]
+    return joined(
+        from_history(map_text(other.history.to_dict(), mask), agent=other.number) for other in above
+    )
+
+
+def _log_path(context: AgentContext) -> Path:
+    """Beside the saved chat, so that deleting the chat deletes it."""
+    return Path(persist_chat.get_chat_folder_path(context.id)) / log.NAME
+
+
+def _source(agent: Agent) -> log.Source:
+    """Whose message it is; big results are referred to where the host keeps them beside the log."""
+    held = agent.data.get(PLUGIN)
+    in_own_chat = agent.context is root_context(agent)
+    return log.Source(
+        number=agent.number,
+        profile=str(agent.config.profile or ""),
+        handover=str(held.get("handover_id", "")) if isinstance(held, dict) else "",
+        messages=_log_path(agent.context).parent / "messages" if in_own_chat else None,
+    )
