@@ -35,8 +35,9 @@ for _name, _path in (
         sys.modules[_name].__path__ = _path
 
 from usr.plugins.software_orchestrator.helpers.records import briefing
+from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.records.key import installation_key
 from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger, snapshot
-from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder, installation_key
 from usr.plugins.software_orchestrator.helpers.values.events import Event, draft
 
 DAY, TOPIC, SPECIALIST, CHAT = "2026-06-05", "append", "frontend_designer", "cli"

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..values.errors import RecordError
-from . import paths
-from .paths import HandoverFolder
+from . import files
+from .folder import HandoverFolder
 
 State = Literal["intact", "torn", "absent"]
 
@@ -132,12 +132,12 @@ def append(folder: HandoverFolder, planned: Plan, entry: bytes) -> Written:
     a file that is no longer as it was planned.
     """
     path = folder.briefing_path(planned.path.name)
-    with paths.writing(path), paths.open_append(path) as file:
+    with files.writing(path), files.open_append(path) as file:
         content = entry if planned.length == len(entry) else b"\n" + entry
         size = os.fstat(file.fileno()).st_size
         if size != planned.offset or hashlib.sha256(content).hexdigest() != planned.sha256:
-            raise paths.append_failed(path, "the file is not as it was when the entry was planned")
-        paths.write_whole(file, content, path)
+            raise files.append_failed(path, "the file is not as it was when the entry was planned")
+        files.write_whole(file, content, path)
     return Written(path, planned.existed_before, not planned.existed_before, size + len(content))
 
 
@@ -145,7 +145,7 @@ def find(folder: HandoverFolder, planned: Plan) -> State:
     """Whether a planned entry stands: intact, torn (other bytes are in its range) or absent (the file ends before)."""
     path = folder.briefing_path(planned.path.name)
     try:
-        with paths.reading(path), paths.open_read(path) as file:
+        with files.reading(path), files.open_read(path) as file:
             return _compare(file, planned)
     except FileNotFoundError:
         return "absent"
@@ -169,7 +169,7 @@ def _compare(file: io.FileIO, planned: Plan) -> State:
 def _size_and_end(path: Path) -> tuple[int | None, bool]:
     """Size in bytes (None: no file) and whether the file ends a line."""
     try:
-        with paths.reading(path), paths.open_read(path) as file:
+        with files.reading(path), files.open_read(path) as file:
             size = os.fstat(file.fileno()).st_size
             return size, size == 0 or os.pread(file.fileno(), 1, size - 1) == b"\n"
     except FileNotFoundError:
@@ -188,7 +188,7 @@ def scan(path: Path) -> Iterator[Piece]:
 
     Raises FileNotFoundError, or RecordError when the file may not be opened or cannot be read.
     """
-    with paths.reading(path), paths.open_read(path) as file:
+    with files.reading(path), files.open_read(path) as file:
         scanner = _Scanner()
         while chunk := file.read(_SCAN_BYTES):
             yield from scanner.feed(chunk)

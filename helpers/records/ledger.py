@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..values.events import SCHEMA, Draft, Event
-from . import paths
+from . import files
 
 LINE_BYTES = 16 * 1024 * 1024
 UNTRUSTED_BYTES = 4 * 1024 * 1024  # parsed JSON can be 20 times as large as its text
@@ -120,7 +120,7 @@ class Ledger:
         Raises RecordError only when the file may not be opened (path_unsafe, or the system's reason).
         """
         try:
-            with paths.reading(self.path), paths.open_read(self.path) as file:
+            with files.reading(self.path), files.open_read(self.path) as file:
                 return _Reader(self.path, self.key).read(file)
         except FileNotFoundError:
             return Reading()
@@ -135,15 +135,15 @@ class Ledger:
             return ()
         prev, healing = self._end()
         made = self._seal_all(drafts, prev)
-        with paths.writing(self.path), paths.open_append(self.path) as file:
-            paths.write_whole(file, healing + b"".join(line for line, _ in made), self.path)
+        with files.writing(self.path), files.open_append(self.path) as file:
+            files.write_whole(file, healing + b"".join(line for line, _ in made), self.path)
         return tuple(event for _, event in made)
 
     def _end(self) -> tuple[str, bytes]:
         """The sha of the last intact line ("" without one), and the line feed that a torn last line still needs."""
-        with paths.writing(self.path):
+        with files.writing(self.path):
             try:
-                file = paths.open_read(self.path)
+                file = files.open_read(self.path)
             except FileNotFoundError:
                 return "", b""
             with file:
@@ -182,7 +182,7 @@ class Ledger:
         mac = _mac(self.key, sha)
         line = _encoded({**body, "sha": sha, "mac": mac}) + b"\n"
         if len(line) > LINE_BYTES:
-            raise paths.append_failed(
+            raise files.append_failed(
                 self.path, f"an event of {len(line):,} bytes is over the limit of {LINE_BYTES:,}"
             )
         return line, _event(json.loads(_encoded(body)), sha, mac, trusted=True)

@@ -31,10 +31,10 @@ from zlib import crc32
 from ..values.errors import RecordError
 from ..values.events import Event
 from . import briefing as records_briefing
-from . import paths
 from .briefing import Piece, plan_from_data
+from .files import opener
+from .folder import HandoverFolder, names
 from .ledger import MOST_FAULTS, Fault, Ledger, Reading, flawless
-from .paths import HandoverFolder
 
 Level = Literal["fault", "note"]
 FAULTS = ("changed", "missing", "torn", "out_of_order", "foreign", "unreadable")
@@ -114,7 +114,7 @@ _Named = tuple[
 def _count(folder: HandoverFolder) -> int:
     """How many results a folder will have."""
     try:
-        return sum(1 for place, suffix in _places(folder) for _ in paths.names(place, suffix))
+        return sum(1 for place, suffix in _places(folder) for _ in names(place, suffix))
     except RecordError:
         return 1
 
@@ -148,14 +148,12 @@ def _groups(
 def _named(folder: HandoverFolder, wanted: Callable[[str], bool]) -> Iterator[_Named]:
     """The files whose topic is wanted. A topic that ends in another one's words is put with it: file names may be shared."""
     ledgers = [
-        (topic, name)
-        for name in paths.names(folder.chains, ".jsonl")
-        if wanted(topic := _topic(name))
+        (topic, name) for name in names(folder.chains, ".jsonl") if wanted(topic := _topic(name))
     ]
     topics = {topic for topic, _ in ledgers}
     for topic, name in ledgers:
         yield _root_topic(topic, topics), False, name
-    for name in paths.names(folder.path, ".md"):
+    for name in names(folder.path, ".md"):
         words = name[:-_DATE_CHARS]
         if wanted(words):
             yield _root_topic(words, topics), True, name
@@ -316,11 +314,9 @@ def _folder(folder: HandoverFolder, files: int, key: bytes) -> Iterator[Result]:
 
 def _opened(folder: HandoverFolder, files: int, key: bytes) -> Iterator[Result]:
     with ExitStack() as stack:
-        open_briefing = stack.enter_context(paths.opener(folder.path))
+        open_briefing = stack.enter_context(opener(folder.path))
         open_ledger = (
-            stack.enter_context(paths.opener(folder.chains))
-            if folder.chains.is_dir()
-            else open_briefing
+            stack.enter_context(opener(folder.chains)) if folder.chains.is_dir() else open_briefing
         )
         opened = _Folder(folder, key, str(folder.root), open_briefing, open_ledger)
         for ledgers, briefings in _groups(folder, files):

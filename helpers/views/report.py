@@ -17,7 +17,7 @@ from typing import Any
 
 from ..chain.chain import Chain
 from ..records import verify as verifying
-from ..records.paths import HandoverFolder
+from ..records.folder import HandoverFolder
 from ..records.verify import Finding, Progress, Result
 from ..text.render import one_line
 from ..values.errors import RecordError, RequestError

@@ -20,7 +20,7 @@ from usr.plugins.software_orchestrator.helpers.records.briefing import (
     scan,
     seal,
 )
-from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.values.errors import RecordError
 
 NAME = "frontend-designer-landing-page-hero-2026-06-05.md"

@@ -16,8 +16,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from usr.plugins.software_orchestrator.helpers.records import paths
-from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.records import artifacts, files
+from usr.plugins.software_orchestrator.helpers.records import folder as records_folder
+from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.records.key import installation_key
 from usr.plugins.software_orchestrator.helpers.values.errors import RecordError
 from usr.plugins.software_orchestrator.helpers.values.packet import Artifact
 
@@ -60,7 +62,7 @@ def refused(code, action, *args, **kwargs):
     ],
 )
 def test_a_topic_of_plain_words_is_its_slug(topic, slug):
-    assert paths.topic_slug(topic) == slug
+    assert records_folder.topic_slug(topic) == slug
 
 
 @pytest.mark.parametrize(
@@ -82,7 +84,7 @@ def test_a_topic_of_plain_words_is_its_slug(topic, slug):
     ],
 )
 def test_every_other_topic_carries_a_short_hash(topic):
-    assert re.fullmatch(r"[a-z0-9-]+-[0-9a-f]{8}", paths.topic_slug(topic))
+    assert re.fullmatch(r"[a-z0-9-]+-[0-9a-f]{8}", records_folder.topic_slug(topic))
 
 
 def test_topics_that_look_alike_get_different_files():
@@ -107,12 +109,12 @@ def test_topics_that_look_alike_get_different_files():
         "a b",
         "a\0b",
     ]
-    assert len({paths.topic_slug(topic) for topic in topics}) == len(topics)
+    assert len({records_folder.topic_slug(topic) for topic in topics}) == len(topics)
 
 
 def test_a_topic_cannot_be_spelled_like_the_hashed_slug_of_another():
-    hashed = paths.topic_slug("C++ build")
-    assert paths.topic_slug(hashed) != hashed
+    hashed = records_folder.topic_slug("C++ build")
+    assert records_folder.topic_slug(hashed) != hashed
 
 
 @given(any_text)
@@ -140,23 +142,25 @@ def test_raw_topics_share_a_slug_only_when_they_are_the_same_words(topics):
     for topic in topics:
         raw = unicodedata.normalize("NFC", topic).strip()
         words = re.sub("[ _]", "-", raw.lower()) if raw.isascii() else raw
-        assert by_slug.setdefault(paths.topic_slug(topic), words) == words
+        assert by_slug.setdefault(records_folder.topic_slug(topic), words) == words
 
 
 @given(plain_topic, st.sampled_from([" ", "_", "-"]), st.booleans())
 def test_case_and_separators_of_plain_words_do_not_matter(topic, separator, upper):
     same = re.sub("[ _-]", separator, topic.upper() if upper else topic)
-    assume(not re.search(r"-[0-9a-f]{8}$", paths.topic_slug(topic)))
-    assert paths.topic_slug(same) == paths.topic_slug(topic)
+    assume(not re.search(r"-[0-9a-f]{8}$", records_folder.topic_slug(topic)))
+    assert records_folder.topic_slug(same) == records_folder.topic_slug(topic)
 
 
 def test_the_same_topic_composed_and_decomposed_is_one_topic():
-    assert paths.topic_slug("Café") == paths.topic_slug(unicodedata.normalize("NFD", "Café"))
+    assert records_folder.topic_slug("Café") == records_folder.topic_slug(
+        unicodedata.normalize("NFD", "Café")
+    )
 
 
 def test_a_device_name_is_never_a_whole_slug():
     assert not DEVICES & {
-        paths.topic_slug(name) for device in DEVICES for name in (device, device.upper())
+        records_folder.topic_slug(name) for device in DEVICES for name in (device, device.upper())
     }
 
 
@@ -181,8 +185,8 @@ def test_a_briefing_is_named_by_specialist_topic_and_day(day):
 
 def test_plain_topics_need_no_slugify_and_others_say_that_it_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "slugify", None)
-    assert paths.topic_slug("auth login") == "auth-login"
-    said = refused("append_failed", paths.topic_slug, "C++")
+    assert records_folder.topic_slug("auth login") == "auth-login"
+    said = refused("append_failed", records_folder.topic_slug, "C++")
     assert "python-slugify" in said
     assert "python execute.py" in said
 
@@ -269,8 +273,8 @@ def test_a_folder_swapped_for_a_link_after_it_was_checked_is_refused(folder, tmp
     outside.mkdir()
     folder.path.rename(tmp_path / "moved")
     folder.path.symlink_to(outside)
-    refused("path_unsafe", paths.open_append, folder.briefing_path("x.md"))
-    refused("path_unsafe", paths.write_gitignore, folder, "all")
+    refused("path_unsafe", files.open_append, folder.briefing_path("x.md"))
+    refused("path_unsafe", records_folder.write_gitignore, folder, "all")
     refused("path_unsafe", folder.lock(1).__enter__)
     assert list(outside.iterdir()) == []
 
@@ -308,7 +312,7 @@ def make_socket(path, outside):
 @pytest.mark.parametrize(
     "make", [make_link, make_dangling_link, make_hard_link, make_fifo, make_folder, make_socket]
 )
-@pytest.mark.parametrize("open_file", [paths.open_append, paths.open_read])
+@pytest.mark.parametrize("open_file", [files.open_append, files.open_read])
 def test_only_plain_files_are_opened(folder, tmp_path, make, open_file):
     outside = tmp_path / "outside.md"
     outside.write_text("theirs")
@@ -320,7 +324,7 @@ def test_only_plain_files_are_opened(folder, tmp_path, make, open_file):
 
 
 @pytest.mark.parametrize("make", [make_link, make_hard_link, make_fifo, make_folder, make_socket])
-@pytest.mark.parametrize("open_file", [paths.open_append, paths.open_read])
+@pytest.mark.parametrize("open_file", [files.open_append, files.open_read])
 def test_what_takes_the_files_place_after_the_look_is_not_opened_either(
     folder, tmp_path, monkeypatch, make, open_file
 ):
@@ -328,14 +332,14 @@ def test_what_takes_the_files_place_after_the_look_is_not_opened_either(
     outside.write_text("theirs")
     path = folder.briefing_path("x.md")
     make(path, outside)
-    monkeypatch.setattr(paths, "_exists", lambda name, at: False)
+    monkeypatch.setattr(files, "exists", lambda name, at: False)
     refused("path_unsafe", open_file, path)
     assert outside.read_text() == "theirs"
 
 
 def test_reading_what_is_not_there_says_so(folder):
     with pytest.raises(FileNotFoundError):
-        paths.open_read(folder.briefing_path("x.md"))
+        files.open_read(folder.briefing_path("x.md"))
 
 
 def test_only_our_own_kinds_of_names_are_listed(folder):
@@ -387,7 +391,9 @@ def test_a_read_only_folder_is_an_error_with_the_reason(reachable):
     folder = HandoverFolder.open(str(reachable), create=True)
     with without_rights(folder.path, folder.chains):
         assert "Permission denied" in refused("append_failed", folder.lock(1).__enter__)
-        assert "Permission denied" in refused("append_failed", paths.write_gitignore, folder, "all")
+        assert "Permission denied" in refused(
+            "append_failed", records_folder.write_gitignore, folder, "all"
+        )
 
 
 # --- the lock ---
@@ -450,7 +456,7 @@ def test_a_missing_filelock_says_how_to_get_it(folder, monkeypatch):
     ("mode", "content"), [("chains", "chains/\n"), ("all", "*\n"), ("none", None)]
 )
 def test_the_ignore_file_follows_the_setting(folder, mode, content):
-    paths.write_gitignore(folder, mode)
+    records_folder.write_gitignore(folder, mode)
     file = folder.path / ".gitignore"
     assert (file.read_text() if file.exists() else None) == content
     assert [
@@ -460,21 +466,21 @@ def test_the_ignore_file_follows_the_setting(folder, mode, content):
 
 def test_an_ignore_file_that_a_person_changed_stays(folder):
     (folder.path / ".gitignore").write_text("mine\n")
-    paths.write_gitignore(folder, "all")
+    records_folder.write_gitignore(folder, "all")
     assert (folder.path / ".gitignore").read_text() == "mine\n"
 
 
 def test_the_key_is_32_bytes_that_only_the_owner_reads_and_stays_the_same(tmp_path):
-    key = paths.installation_key(tmp_path)
+    key = installation_key(tmp_path)
     file = tmp_path / "data/installation.key"
     assert (len(key), file.read_bytes(), file.stat().st_mode & 0o777) == (32, key, 0o600)
-    assert paths.installation_key(tmp_path) == key
+    assert installation_key(tmp_path) == key
     assert [one.name for one in file.parent.iterdir()] == ["installation.key"]
 
 
 def test_all_who_ask_at_once_get_the_same_key(tmp_path):
     with ThreadPoolExecutor(16) as pool:
-        keys = set(pool.map(paths.installation_key, [tmp_path] * 64))
+        keys = set(pool.map(installation_key, [tmp_path] * 64))
     assert len(keys) == 1
 
 
@@ -483,20 +489,20 @@ def test_a_file_system_without_hard_links_gets_a_key_too(tmp_path, monkeypatch):
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", no_links)
-    assert paths.installation_key(tmp_path) == paths.installation_key(tmp_path)
+    assert installation_key(tmp_path) == installation_key(tmp_path)
 
 
 @pytest.mark.parametrize("content", [b"", b"short", b"x" * 33])
 def test_a_key_of_another_length_is_refused_and_left(tmp_path, content):
     (tmp_path / "data").mkdir()
     (tmp_path / "data/installation.key").write_bytes(content)
-    assert "must hold 32 bytes" in refused("append_failed", paths.installation_key, tmp_path)
+    assert "must hold 32 bytes" in refused("append_failed", installation_key, tmp_path)
     assert (tmp_path / "data/installation.key").read_bytes() == content
 
 
 def test_a_key_that_cannot_be_made_is_an_error_with_the_reason(reachable):
     with without_rights(reachable):
-        assert "Permission denied" in refused("append_failed", paths.installation_key, reachable)
+        assert "Permission denied" in refused("append_failed", installation_key, reachable)
 
 
 # --- artifacts ---
@@ -512,7 +518,7 @@ def project(tmp_path):
 
 
 def recorded(project, path):
-    facts = paths.artifact_facts(project, path)
+    facts = artifacts.artifact_facts(project, path)
     return Artifact(path=path, sha256=facts.sha256, size=facts.size)
 
 
@@ -521,18 +527,18 @@ def test_an_artifact_that_stayed_is_unchanged(project, spelling):
     path = str(project / "src/a.txt") if spelling == "absolute" else spelling
     artifact = recorded(project, path)
     assert (len(artifact.sha256), artifact.size) == (64, 3)
-    assert paths.check_artifact(project, artifact) == "unchanged"
+    assert artifacts.check_artifact(project, artifact) == "unchanged"
 
 
 def test_an_artifact_that_moved_on_is_told(project):
     artifact = recorded(project, "src/a.txt")
     (project / "src/a.txt").write_text("abd")
-    assert paths.check_artifact(project, artifact) == "changed"
+    assert artifacts.check_artifact(project, artifact) == "changed"
     (project / "src/a.txt").unlink()
-    assert paths.check_artifact(project, artifact) == "gone"
+    assert artifacts.check_artifact(project, artifact) == "gone"
     (project / "src").rmdir()
     (project / "src").write_text("a file where the folder was")
-    assert paths.check_artifact(project, artifact) == "gone"
+    assert artifacts.check_artifact(project, artifact) == "gone"
 
 
 @pytest.mark.parametrize(
@@ -541,36 +547,39 @@ def test_an_artifact_that_moved_on_is_told(project):
 def test_an_artifact_outside_the_project_is_never_read(project, path):
     (project / "link").symlink_to(project.parent)
     (project / "link2").symlink_to(project.parent / "secret.txt")
-    assert paths.artifact_facts(project, path) == paths.Facts(missing="outside")
-    assert paths.check_artifact(project, Artifact(path=path, sha256="0" * 64, size=6)) == "outside"
+    assert artifacts.artifact_facts(project, path) == artifacts.Facts(missing="outside")
+    assert (
+        artifacts.check_artifact(project, Artifact(path=path, sha256="0" * 64, size=6)) == "outside"
+    )
 
 
 @pytest.mark.parametrize("path", ["", ".", "src", "pipe", "a\0b", "\ud83c", "x" * 5000, "loop"])
 def test_what_is_not_a_plain_file_is_unrecorded(project, path):
     os.mkfifo(project / "pipe")
     (project / "loop").symlink_to("loop")
-    assert paths.artifact_facts(project, path) == paths.Facts(missing="unrecorded")
+    assert artifacts.artifact_facts(project, path) == artifacts.Facts(missing="unrecorded")
 
 
 def test_a_reference_that_was_never_a_file_is_unrecorded(project):
     assert (
-        paths.check_artifact(project, Artifact(path="https://example.org/design")) == "unrecorded"
+        artifacts.check_artifact(project, Artifact(path="https://example.org/design"))
+        == "unrecorded"
     )
 
 
 def test_a_link_put_in_after_the_look_is_not_followed(project, monkeypatch):
-    inside = paths._inside(project, "src/a.txt")
+    inside = artifacts._inside(project, "src/a.txt")
     (project / "src/a.txt").unlink()
     (project / "src/a.txt").symlink_to(project.parent / "secret.txt")
-    monkeypatch.setattr(paths, "_inside", lambda root, path: inside)
-    assert paths.artifact_facts(project, "src/a.txt") == paths.Facts(missing="unrecorded")
+    monkeypatch.setattr(artifacts, "_inside", lambda root, path: inside)
+    assert artifacts.artifact_facts(project, "src/a.txt") == artifacts.Facts(missing="unrecorded")
 
 
 def test_of_a_huge_artifact_only_the_size_is_compared(project):
     with (project / "huge").open("wb") as file:
-        file.truncate(paths.HASHED_BYTES + 1)
+        file.truncate(artifacts.HASHED_BYTES + 1)
     artifact = recorded(project, "huge")
-    assert (artifact.sha256, artifact.size) == ("", paths.HASHED_BYTES + 1)
-    assert paths.check_artifact(project, artifact) == "unchanged"
-    os.truncate(project / "huge", paths.HASHED_BYTES + 2)
-    assert paths.check_artifact(project, artifact) == "changed"
+    assert (artifact.sha256, artifact.size) == ("", artifacts.HASHED_BYTES + 1)
+    assert artifacts.check_artifact(project, artifact) == "unchanged"
+    os.truncate(project / "huge", artifacts.HASHED_BYTES + 2)
+    assert artifacts.check_artifact(project, artifact) == "changed"

@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from usr.plugins.software_orchestrator.helpers.records import ledger as records_ledger
+from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.records.ledger import (
     Ledger,
     Reading,
     canonical,
     snapshot,
 )
-from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.values.errors import RecordError
 from usr.plugins.software_orchestrator.helpers.values.events import KINDS, Draft, draft
 

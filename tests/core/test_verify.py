@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from usr.plugins.software_orchestrator.benchmarks import bench_audit
 from usr.plugins.software_orchestrator.helpers.records import briefing, verify
 from usr.plugins.software_orchestrator.helpers.records.book import about, entry_of
+from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger, canonical, flawless
-from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder
 from usr.plugins.software_orchestrator.tests.core.chain_maker import (
     KEY,
     OTHER_KEY,
