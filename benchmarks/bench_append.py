@@ -129,10 +129,10 @@ def counted(records: Records, expected: set[str], at_most: set[str]) -> dict[str
 
 def healthy(result: dict[str, object]) -> bool:
     wrong = ("lost", "twice", "unknown", "not_verified", "unaccounted_bytes")
-    only_torn = set(result["ledger_faults"]) <= {"torn"}  # type: ignore[call-overload]
+    only_healed = set(result["ledger_faults"]) <= {"healed", "torn"}  # type: ignore[call-overload]
     return (
         not any(result[name] for name in wrong)
-        and only_torn
+        and only_healed
         and result["events"] == result["event_ids"]
     )
 

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from ..values.errors import RecordError
 from ..values.packet import Artifact
-from .files import open_folder, open_regular
+from .files import ANY_NAMES, hash_of, open_folder, open_regular, size_of, walked
 
 Found = Literal["", "gone", "outside", "unrecorded"]
 Comparison = Literal["unchanged", "changed", "gone", "outside", "unrecorded"]
 
 HASHED_BYTES = 64 * 1024 * 1024
-_CHUNK_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a file: `sha256` (64 hex; "" above 64 MiB) and `size` in bytes, or why nothing is: `missing`."""
+    """What a file is: its `sha256` (64 hex; "" above 64 MiB) and `size` in bytes.
+
+    Or why that is not known: `missing`.
+    """
 
     sha256: str = ""
     size: int | None = None
@@ -30,15 +33,16 @@ class Facts:
 
 
 def artifact_facts(root: Path, path: str) -> Facts:
-    """Hash and size of a file of the project; `path` is relative to `root` or absolute. Never follows out of it.
+    """Of a file of the project; `path` is relative to `root` or absolute. Never follows out of it.
 
-    `missing`: "gone" (nothing there), "outside" (not in the project), "unrecorded" (not a readable plain file).
+    `missing`: "gone" (nothing there), "outside" (not in the project), "unrecorded" (not a readable
+    plain file).
     """
     try:
         inside = _inside(root, path)
         if inside is None:
             return Facts(missing="outside")
-        with io.FileIO(_open_inside(root, inside), "rb") as file:
+        with _opened(root, inside) as file:
             return _facts_of(file)
     except (FileNotFoundError, NotADirectoryError):
         return Facts(missing="gone")
@@ -52,45 +56,38 @@ def check_artifact(root: Path, artifact: Artifact, now: Facts | None = None) -> 
     `now` is what the file is, where that was looked at already.
     """
     now = now or artifact_facts(root, artifact.path)
-    recorded = bool(artifact.sha256) or artifact.size is not None
-    if now.missing == "outside" or (now.missing and recorded):
-        return now.missing
-    if not recorded or now.missing:
+    if now.missing == "outside":
+        return "outside"
+    if not artifact.sha256 and artifact.size is None:
         return "unrecorded"
-    same_size = artifact.size is None or artifact.size == now.size
-    same_hash = not (artifact.sha256 and now.sha256) or artifact.sha256 == now.sha256
-    return "unchanged" if same_size and same_hash else "changed"
+    if now.missing:
+        return now.missing
+    if artifact.size not in (None, now.size):
+        return "changed"
+    # Of a huge file only the size is known, on either side.
+    both_hashed = artifact.sha256 and now.sha256
+    return "changed" if both_hashed and artifact.sha256 != now.sha256 else "unchanged"
 
 
 def _inside(root: Path, path: str) -> PurePosixPath | None:
+    """The file's way below the project, links followed; None when it leads out of it."""
     base = os.path.realpath(root)
-    target = os.path.realpath(os.path.join(base, path))  # noqa: PTH118 - an absolute path must win
-    return (
-        PurePosixPath(target).relative_to(base)
-        if PurePosixPath(target).is_relative_to(base)
-        else None
-    )
+    target = PurePosixPath(os.path.realpath(os.path.join(base, path)))  # noqa: PTH118 - absolute wins
+    return target.relative_to(base) if target.is_relative_to(base) else None
 
 
-def _open_inside(root: Path, inside: PurePosixPath) -> int:
-    """Open by descriptors: a link put in after `_inside` looked is not followed."""
-    at = os.open(os.path.realpath(root), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        for part in inside.parts[:-1]:
-            below = open_folder(part, at)
-            os.close(at)
-            at = below
-        return open_regular(inside.name or ".", os.O_RDONLY, at, most_names=1 << 30)
-    finally:
-        os.close(at)
+@contextmanager
+def _opened(root: Path, inside: PurePosixPath) -> Iterator[io.FileIO]:
+    """By descriptors: a link put in after `_inside` looked is not followed."""
+    with walked(Path(os.path.realpath(root)), inside.parts[:-1], open_folder) as folder:
+        name = inside.name or "."
+        descriptor = open_regular(name, os.O_RDONLY, folder, most_names=ANY_NAMES)
+    with io.FileIO(descriptor, "rb") as file:
+        yield file
 
 
 def _facts_of(file: io.FileIO) -> Facts:
-    size = os.fstat(file.fileno()).st_size
+    size = size_of(file)
     if size > HASHED_BYTES:
         return Facts(size=size)
-    digest, read = hashlib.sha256(), 0
-    while read <= HASHED_BYTES and (chunk := file.read(_CHUNK_BYTES)):
-        digest.update(chunk)
-        read += len(chunk)
-    return Facts(digest.hexdigest(), read)
+    return Facts(hash_of(file, 0, size), size)

@@ -1,4 +1,4 @@
-"""The folder `<project_root>/.a0proj/handover/`: names of its files, its one lock and its `.gitignore`."""
+"""The folder `<project_root>/.a0proj/handover/`: what its files are called, its lock, its `.gitignore`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from types import ModuleType
 from typing import Literal
 
 from ..values.errors import RecordError
-from .files import MARK, create_once, directory, exists, open_append, reading, unsafe, writing
+from . import lock
+from .files import MARK, create_once, directory, exists, reading, unsafe, writing
 
 GitIgnore = Literal["chains", "all", "none"]
 
@@ -25,67 +25,13 @@ SPECIALIST_CHARS = 45
 CHAT_CHARS = 40
 
 _SLUGIFIED_CHARS = 1000
+_HASH_CHARS = len("-01234567")
 _PLAIN = re.compile(r"[A-Za-z0-9]+(?:[ _-][A-Za-z0-9]+)*")
 _DEVICE = re.compile(r"con|prn|aux|nul|com\d|lpt\d|conin|conout")
 _LOOKS_HASHED = re.compile(r".*[-_][0-9a-f]{8}", re.DOTALL)
 _CHAT = re.compile(r"[A-Za-z0-9_]+")
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\.(?:md|jsonl)")
-
-
-# --- names
-
-
-def slug(text: str, max_chars: int = TOPIC_CHARS) -> str:
-    """Lower-case ASCII letters and digits with single hyphens, at most `max_chars`; "" when nothing is left.
-
-    Two texts may share a slug: `topic_slug` is the one that keeps them apart. Raises RecordError when python-slugify is
-    missing and `text` needs it (anything but ASCII words).
-    """
-    if _PLAIN.fullmatch(text):
-        made = re.sub(r"[ _]", "-", text.lower())
-    else:
-        made = _late("slugify", "python-slugify").slugify(
-            _without_surrogates(text[:_SLUGIFIED_CHARS])
-        )
-    return made[:max_chars].strip("-")
-
-
-def topic_slug(topic: str) -> str:
-    """The slug of a topic, at most 60 characters, never empty, never a device name of Windows.
-
-    A topic of ASCII words with single spaces, underscores or hyphens is its slug. Every other one gets `-<8 hex>` of
-    the sha256 of the raw topic (NFC, trimmed), and so does a plain one that ends like such a hash.
-    """
-    return _unique_slug(topic, TOPIC_CHARS, "topic")
-
-
-def _unique_slug(text: str, max_chars: int, fallback: str) -> str:
-    raw = unicodedata.normalize("NFC", text).strip()
-    if _PLAIN.fullmatch(raw) and len(raw) <= max_chars:
-        plain = slug(raw, max_chars)
-        if not _DEVICE.fullmatch(plain) and not _LOOKS_HASHED.fullmatch(plain):
-            return plain
-    return f"{slug(raw, max_chars - 9) or fallback}-{_short_hash(raw)}"
-
-
-def _chat_part(chat_id: str) -> str:
-    """The host's ids as they are. A hyphen would let two (topic, chat) pairs share a chain: such ids are hashed."""
-    if (
-        _CHAT.fullmatch(chat_id)
-        and len(chat_id) <= CHAT_CHARS
-        and not _LOOKS_HASHED.fullmatch(chat_id)
-    ):
-        return chat_id
-    readable = re.sub(r"[^A-Za-z0-9]+", "_", chat_id)[: CHAT_CHARS - 9].strip("_")
-    return f"{readable or 'chat'}_{_short_hash(chat_id)}"
-
-
-def _short_hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-
-
-def _without_surrogates(text: str) -> str:
-    return text.encode("utf-8", "ignore").decode("utf-8")
+_IGNORED = {"chains": b"chains/\n", "all": b"*\n", "none": b""}
 
 
 # --- the folder
@@ -111,8 +57,8 @@ class HandoverFolder:
     def open(cls, project_root: str, create: bool = False) -> HandoverFolder:
         """The folder of a project; without `create` it need not exist yet, and nothing is written.
 
-        Raises RecordError: root_not_absolute; path_unsafe when the root is no folder or a part below it is a link or no
-        folder; append_failed when a part cannot be made.
+        Raises RecordError: root_not_absolute; path_unsafe when the root is no folder or a part below
+        it is a link or no folder; append_failed when a part cannot be made.
         """
         folder = cls(_checked_root(project_root))
         with writing(folder.path), suppress(FileNotFoundError), directory(folder.chains, create):
@@ -120,69 +66,61 @@ class HandoverFolder:
         return folder
 
     def briefing_name(self, specialist: str, topic: str, day: date | str) -> str:
-        """`<specialist>-<topic>-<YYYY-MM-DD>.md`, at most 120 characters; `day` is a date, or an ISO date or time."""
+        """`<specialist>-<topic>-<YYYY-MM-DD>.md`, at most 120 characters.
+
+        `day` is a date, or an ISO date or time: that of the event whose entry it is.
+        """
         iso = day if isinstance(day, str) else day.isoformat()
-        iso = date.fromisoformat(iso[:10]).isoformat()
-        return f"{_unique_slug(specialist, SPECIALIST_CHARS, 'specialist')}-{topic_slug(topic)}-{iso}.md"
+        checked = date.fromisoformat(iso[:10]).isoformat()
+        who = _unique_slug(specialist, SPECIALIST_CHARS, "specialist")
+        return f"{who}-{topic_slug(topic)}-{checked}.md"
 
     def chain_id(self, topic: str, chat_id: str) -> str:
-        """`<topic-slug>-<chat id>`; the chat id is hashed when it is empty, long or not of letters, digits and `_`."""
+        """`<topic-slug>-<chat id>`; an id that is empty, long or not of letters, digits, `_` is hashed."""
         return f"{topic_slug(topic)}-{_chat_part(chat_id)}"
 
     def briefing_path(self, name: str) -> Path:
-        """The path of a briefing by its name alone; raises RecordError(path_unsafe) for anything that is not one."""
+        """Of a briefing by its name alone. Raises RecordError(path_unsafe) for what is not one."""
         return self.path / _checked_name(name, ".md")
 
     def ledger_path(self, chain_id: str) -> Path:
-        """The path of a chain's ledger; raises RecordError(path_unsafe) when the id could not be a file name."""
+        """Of a chain's ledger. Raises RecordError(path_unsafe) when the id could not be a file name."""
         return self.chains / _checked_name(f"{chain_id}.jsonl", ".jsonl")
 
     def briefings(self) -> tuple[Path, ...]:
         """Every briefing there is, in the order of names."""
-        return _listed(self.path, ".md")
+        return tuple(self.path / name for name in sorted(names(self.path, ".md")))
 
     def ledgers(self) -> tuple[Path, ...]:
         """Every ledger there is, in the order of names."""
-        return _listed(self.chains, ".jsonl")
+        return tuple(self.chains / name for name in sorted(names(self.chains, ".jsonl")))
 
-    @contextmanager
-    def lock(self, timeout_s: float) -> Iterator[None]:
-        """Hold the folder's one lock, against other processes and other threads; not re-entrant.
-
-        The folder must have been opened with `create`. Raises RecordError: append_failed when the lock is not had
-        within `timeout_s` seconds or filelock is missing, path_unsafe when the lock file is not a plain file.
-        """
-        filelock = _late("filelock", "filelock")
-        path = self.chains / ".lock"
-        with writing(path):
-            open_append(path).close()  # refuses links and FIFOs before filelock opens it
-            held = filelock.FileLock(str(path))
-            try:
-                held.acquire(timeout=timeout_s, poll_interval=0.01)
-            except filelock.Timeout as error:
-                raise _lock_not_had(path, timeout_s) from error
-        try:
-            yield
-        finally:
-            held.release()
+    def lock(self, timeout_s: float) -> AbstractContextManager[None]:
+        """Hold the folder's one lock; the folder must have been opened with `create`. See `lock.held`."""
+        return lock.held(self.chains / ".lock", timeout_s)
 
 
 def write_gitignore(folder: HandoverFolder, mode: GitIgnore) -> None:
-    """Make the folder's `.gitignore` when there is none; an existing one is the person's and stays as it is."""
-    content = {"chains": b"chains/\n", "all": b"*\n", "none": b""}[mode]
+    """Make the folder's `.gitignore` when there is none; an existing one is the person's and stays."""
+    content = _IGNORED[mode]
     if not content:
         return
-    with writing(folder.path / ".gitignore"), directory(folder.path) as at:
-        if not exists(".gitignore", at):
-            create_once(".gitignore", content, 0o644, at)
+    with writing(folder.path / ".gitignore"), directory(folder.path) as descriptor:
+        if not exists(".gitignore", descriptor):
+            create_once(".gitignore", content, 0o644, descriptor)
 
 
-def _lock_not_had(path: Path, timeout_s: float) -> RecordError:
-    return RecordError(
-        f"failed to append briefing file: the lock {path} was not free within {timeout_s:g} s",
-        "another handover may be writing: try again; if nothing runs, a dead process on another machine may hold it",
-        "append_failed",
-    )
+def names(path: Path, suffix: str) -> Iterator[str]:
+    """Names of a folder's files that could be ours, in no order; none when there is no such folder."""
+    with (
+        suppress(FileNotFoundError),
+        reading(path),
+        directory(path) as descriptor,
+        os.scandir(descriptor) as entries,
+    ):
+        for entry in entries:
+            if entry.name.endswith(suffix) and _FILE.fullmatch(entry.name):
+                yield entry.name
 
 
 def _checked_root(project_root: str) -> Path:
@@ -203,37 +141,61 @@ def _checked_name(name: str, suffix: str) -> str:
     return name
 
 
-def _listed(path: Path, suffix: str) -> tuple[Path, ...]:
-    return tuple(path / name for name in sorted(names(path, suffix)))
+# --- slugs
 
 
-def names(path: Path, suffix: str) -> Iterator[str]:
-    """Names of the files of a folder that could be ours, one by one in no order; none when there is no such folder."""
-    with (
-        suppress(FileNotFoundError),
-        reading(path),
-        directory(path) as at,
-        os.scandir(at) as entries,
-    ):
-        yield from (
-            entry.name
-            for entry in entries
-            if entry.name.endswith(suffix) and _FILE.fullmatch(entry.name)
-        )
+def slug(text: str, max_chars: int = TOPIC_CHARS) -> str:
+    """Lower-case ASCII letters and digits with single hyphens, at most `max_chars`; may be "".
+
+    Two texts may share a slug: `topic_slug` is the one that keeps them apart. Raises RecordError when
+    python-slugify is missing and `text` needs it (anything but ASCII words).
+    """
+    plain = text if _PLAIN.fullmatch(text) else _slugified(text[:_SLUGIFIED_CHARS])
+    return re.sub(r"[ _]", "-", plain.lower())[:max_chars].strip("-")
 
 
-# --- packages
+def topic_slug(topic: str) -> str:
+    """The slug of a topic, at most 60 characters, never empty, never a device name of Windows.
+
+    A topic of ASCII words with single spaces, underscores or hyphens is its slug. Every other one
+    gets `-<8 hex>` of the sha256 of the raw topic (NFC, trimmed), and so does a plain one that ends
+    like such a hash.
+    """
+    return _unique_slug(topic, TOPIC_CHARS, "topic")
 
 
-def _late(module: str, package: str) -> ModuleType:
-    """Import when first needed; a missing package is a clear error, not a tool that the host cannot find."""
-    import importlib
+def _unique_slug(text: str, max_chars: int, fallback: str) -> str:
+    raw = unicodedata.normalize("NFC", text).strip()
+    if _PLAIN.fullmatch(raw) and len(raw) <= max_chars:
+        plain = slug(raw, max_chars)
+        if not _DEVICE.fullmatch(plain) and not _LOOKS_HASHED.fullmatch(plain):
+            return plain
+    return f"{slug(raw, max_chars - _HASH_CHARS) or fallback}-{_short_hash(raw)}"
 
+
+def _chat_part(chat_id: str) -> str:
+    """The host's ids as they are. With a hyphen two (topic, chat) pairs could share a chain: hashed."""
+    is_plain = _CHAT.fullmatch(chat_id) and len(chat_id) <= CHAT_CHARS
+    if is_plain and not _LOOKS_HASHED.fullmatch(chat_id):
+        return chat_id
+    readable = re.sub(r"[^A-Za-z0-9]+", "_", chat_id)[: CHAT_CHARS - _HASH_CHARS].strip("_")
+    return f"{readable or 'chat'}_{_short_hash(chat_id)}"
+
+
+def _short_hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def _slugified(text: str) -> str:
+    """By python-slugify, imported when first needed: the host may lack it, and most topics do not."""
     try:
-        return importlib.import_module(module)
+        from slugify import slugify
     except ImportError as error:
         raise RecordError(
-            f"the Python package {package} is not installed",
-            f"run `python execute.py` in the plugin folder, or `pip install {package}` in the host's Python",
+            "the Python package python-slugify is not installed",
+            "run `python execute.py` in the plugin folder, or `pip install python-slugify` in the"
+            " host's Python",
             "append_failed",
         ) from error
+    without_surrogates = text.encode("utf-8", "ignore").decode("utf-8")
+    return slugify(without_surrogates)

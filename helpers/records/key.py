@@ -3,42 +3,56 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import secrets
 from pathlib import Path
 
 from ..values.errors import RecordError
-from .files import create_once, directory, exists, open_regular
+from .files import OWNER_ONLY, create_once, directory, exists, narrow, open_regular
 
 KEY_BYTES = 32
+_TWO_NAMES = 2  # between link and unlink the maker's temporary name still stands
+
+log = logging.getLogger(__name__)
 
 
 def installation_key(plugin_root: Path) -> bytes:
     """This installation's 32 secret bytes, `data/installation.key` (mode 600), made at the first call.
 
-    Any number of processes may call it at once: all get the same key. Raises RecordError when the key cannot be made or
-    read, or has another length; a key is never replaced.
+    Any number of processes may call it at once: all get the same key. One that others could read is
+    taken from them, with a warning in the log. Raises RecordError when the key cannot be made, read
+    or taken from others, or has another length; a key is never replaced.
     """
     path = plugin_root / "data" / "installation.key"
     try:
         path.parent.mkdir(exist_ok=True)
-        with directory(path.parent) as at:
-            if not exists(path.name, at):
-                create_once(path.name, secrets.token_bytes(KEY_BYTES), 0o600, at)
-            key = _read_key(path.name, at)
+        with directory(path.parent) as folder:
+            if not exists(path.name, folder):
+                create_once(path.name, secrets.token_bytes(KEY_BYTES), OWNER_ONLY, folder)
+            key = _read(path, folder)
     except OSError as error:
         raise RecordError(
-            f"cannot read or make {path}: {error.strerror}", "make it readable for the host"
+            f"cannot read or make {path}: {error.strerror}",
+            "make it a file of the host's user with mode 600",
         ) from error
     if len(key) != KEY_BYTES:
+        count = len(key) if len(key) < KEY_BYTES else "more"
         raise RecordError(
-            f"{path} must hold {KEY_BYTES} bytes and holds {len(key) if len(key) < KEY_BYTES else 'more'}",
-            "restore it from a backup, or remove it: earlier chains then count as another installation's",
+            f"{path} must hold {KEY_BYTES} bytes and holds {count}",
+            "restore it from a backup, or remove it: earlier chains then count as another"
+            " installation's",
         )
     return key
 
 
-def _read_key(name: str, at: int) -> bytes:
-    # A second name is allowed: between link and unlink the maker's temporary name still exists.
-    with io.FileIO(open_regular(name, os.O_RDONLY, at, most_names=2), "rb") as file:
+def _read(path: Path, folder: int) -> bytes:
+    descriptor = open_regular(path.name, os.O_RDONLY, folder, most_names=_TWO_NAMES)
+    with io.FileIO(descriptor, "rb") as file:
+        if narrow(file):
+            log.warning(
+                "%s could be read by others; its mode is 600 now. Who read it can sign events in"
+                " this installation's name: remove it for a new one if that may have happened.",
+                path,
+            )
         return file.read(KEY_BYTES + 1)

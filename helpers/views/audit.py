@@ -78,7 +78,7 @@ def chains(folder: HandoverFolder, key: bytes, since: str = "") -> Iterator[dict
 def summary_of(folder: HandoverFolder, path: Path, key: bytes) -> dict[str, Any]:
     """The ChainSummary of a ledger, also of one that cannot be read."""
     told, reading = _told(path, key)
-    faults = sum(fault.kind != "foreign" for fault in reading.faults)
+    faults = sum(fault.is_damage for fault in reading.faults)
     return story.summary(told, project=str(folder.root), size_bytes=reading.size, faults=faults)
 
 

@@ -400,9 +400,8 @@ def test_an_entry_whose_ledger_was_cut_off_at_a_line_is_said_to_be_signed_by_nob
     notes = [
         item.detail for result in verify.verify([desk.folder], KEY) for item in result.findings
     ]
-    assert notes == [
-        "1 entry matches its own hash and no event here signs it: another installation's, or the end of a ledger was cut off"
-    ]
+    assert len(notes) == 1
+    assert "or the end of a ledger was cut off" in notes[0]
 
 
 def test_a_line_that_says_where_an_entry_is_and_was_taken_out_is_called_so(desk):
