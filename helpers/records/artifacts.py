@@ -1,4 +1,4 @@
-"""What is known of a project's files that travel as artifacts, and whether they are still the same."""
+"""What is known of the files that travel as artifacts, and whether they are still the same."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ def check_artifact(root: Path, artifact: Artifact, now: Facts | None = None) -> 
 def _inside(root: Path, path: str) -> PurePosixPath | None:
     """The file's way below the project, links followed; None when it leads out of it."""
     base = os.path.realpath(root)
-    target = PurePosixPath(os.path.realpath(os.path.join(base, path)))  # noqa: PTH118 - absolute wins
+    joined = os.path.join(base, path)  # noqa: PTH118 - an absolute path must win
+    target = PurePosixPath(os.path.realpath(joined))
     return target.relative_to(base) if target.is_relative_to(base) else None
 
 

@@ -1,15 +1,14 @@
 """Briefings: append-only Markdown files of entries that carry their own hash.
 
-An entry is lines from `## ` to `<!-- handover:end id=<id> sha256=<64 hex> -->`; the hash is over all
-bytes before that marker line. Nothing is ever rewritten; bytes that are no entry are foreign and
-never read back.
+An entry is lines from `## ` to `<!-- handover:end id=<id> sha256=<64 hex> -->`; the hash is over
+all bytes before that marker line. Nothing is ever rewritten; bytes that are no entry are foreign
+and never read back.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
-import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -45,7 +44,7 @@ class Plan:
     existed_before: bool
 
     def to_data(self) -> dict[str, str | int]:
-        """The data of a `briefed` event; `path` is the file's name, so that a project can be moved."""
+        """The data of a `briefed` event; `path` is a mere name, so that a project can be moved."""
         return {
             "path": self.path.name,
             "offset": self.offset,
@@ -68,8 +67,8 @@ class Written:
 class Piece:
     """A stretch of a briefing, in bytes.
 
-    An `entry` has an id and `sha_ok`; `torn` began as an entry and has no end. `foreign` is no entry
-    by its looks; where a plan covers it, it is the first few bytes of a torn one (`unaccounted`).
+    An `entry` has an id and `sha_ok`; `torn` began as an entry and has no end; `foreign` looks like
+    none: where a plan covers it, it is the first few bytes of a torn one.
     """
 
     kind: Literal["entry", "torn", "foreign"]
@@ -89,8 +88,8 @@ class Piece:
 def seal(handover_id: str, body: str) -> bytes:
     """The bytes of an entry: `body` and its end marker.
 
-    Raises ValueError when `body` does not start with "## " and end in a line feed, or could be read as
-    two entries.
+    Raises ValueError when `body` does not start with "## " and end in a line feed, or could be read
+    as two entries.
     """
     if not _ID.fullmatch(handover_id):
         raise ValueError(f"not an id: {handover_id!r}")
@@ -117,7 +116,7 @@ def plan(folder: HandoverFolder, name: str, entry: bytes) -> Plan:
 
 
 def plan_from_data(folder: HandoverFolder, data: Data) -> Plan:
-    """The plan a `briefed` event recorded. Raises RecordError(path_unsafe) when its data is not one."""
+    """The plan that a `briefed` event recorded. Raises RecordError(path_unsafe) for other data."""
     name, sha256 = data.get("path"), data.get("sha256")
     offset, length = data.get("offset"), data.get("length")
     refusal = RecordError(
@@ -147,7 +146,7 @@ def append(folder: HandoverFolder, planned: Plan, entry: bytes) -> Written:
 
 
 def find(folder: HandoverFolder, planned: Plan) -> State:
-    """Whether a planned entry stands: intact, torn (other bytes are there) or absent (beyond the end)."""
+    """Whether a planned entry stands: intact, torn (other bytes) or absent (behind the end)."""
     path = folder.briefing_path(planned.path.name)
     try:
         with files.reading(path), files.open_read(path) as file:
@@ -160,7 +159,7 @@ def _compare(file: io.FileIO, planned: Plan) -> State:
     there = min(planned.length, files.size_of(file) - planned.offset)
     if there <= 0:
         return "absent"
-    # A last line feed comes with the next append: to write the entry again would make it stand twice.
+    # A last line feed comes with the next append: written again, the entry would stand twice.
     lacks_end = there == planned.length - 1
     digest = files.hash_of(file, planned.offset, there, after=b"\n" if lacks_end else b"")
     return "intact" if digest == planned.sha256 else "torn"
@@ -170,8 +169,7 @@ def _size_and_end(path: Path) -> tuple[int | None, bool]:
     """Size in bytes (None: no file) and whether the file ends a line."""
     try:
         with files.reading(path), files.open_read(path) as file:
-            size = files.size_of(file)
-            return size, size == 0 or os.pread(file.fileno(), 1, size - 1) == b"\n"
+            return files.size_of(file), files.ends_line(file)
     except FileNotFoundError:
         return None, True
 

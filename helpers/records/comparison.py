@@ -66,8 +66,8 @@ class Claims:
 class Comparison:
     """First every piece that is not where it was recorded is looked at, then each is told apart.
 
-    Afterwards `findings` and `entries` hold what there is to say, `others` and `unsigned` the offsets
-    of whole entries of another installation's handovers and of handovers that no ledger here names.
+    Afterwards `findings` and `entries` hold what there is to say, `others` and `unsigned` where whole
+    entries stand of another installation's handovers, and of those that no ledger here names.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class Comparison:
             self._strange.append(piece)
 
     def _lost_here(self, piece: Piece) -> Place | None:
-        """The place that should be intact where the piece begins, an unsettled one if there is one."""
+        """The place that should be intact where the piece begins, an unsettled one first."""
         places = self._lost_at.get(piece.offset) or self._lost_at.get(piece.offset - 1) or []
         for place in places:
             if place.event not in self._settled:

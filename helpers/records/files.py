@@ -1,4 +1,4 @@
-"""Opening, writing and reading plain files of a project without following what a stranger put there.
+"""Opening plain files of a project without following what a stranger put there.
 
 A project can be cloned from anywhere, so everything from `.a0proj` downwards may be hostile: every
 folder is opened relative to its parent's descriptor without following links, and only regular files
@@ -40,7 +40,7 @@ _NO_FOLDER_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EBADF)
 
 
 def open_append(path: Path, mode: int = 0o644) -> io.FileIO:
-    """Open for appending (and reading); a file that is not there is made with `mode`, its folder synced.
+    """Open for appending (and reading); where there is none it is made, and its folder synced.
 
     Unbuffered: one `write` is one write(2). Raises RecordError(path_unsafe) for a link, a FIFO, a
     device, a folder, a file with a second hard link, and for links among the folders from `.a0proj`
@@ -57,7 +57,7 @@ def open_append(path: Path, mode: int = 0o644) -> io.FileIO:
 
 
 def open_read(path: Path) -> io.FileIO:
-    """Open for reading, unbuffered. Raises as `open_append`; FileNotFoundError when there is none."""
+    """Open for reading, unbuffered. Raises as `open_append`; FileNotFoundError."""
     with opener(path.parent) as open_named:
         return open_named(path.name)
 
@@ -75,7 +75,7 @@ def opener(folder: Path) -> Iterator[Callable[[str], io.FileIO]]:
 
 @contextmanager
 def directory(path: Path, create: bool = False) -> Iterator[int]:
-    """A descriptor of the folder; from `.a0proj` on no link is followed. `create` makes what is missing."""
+    """A descriptor of the folder, made when `create`; from `.a0proj` on no link is followed."""
     top, names = _split(path)
     with walked(top, names, partial(_enter, create=create)) as descriptor:
         yield descriptor
@@ -261,7 +261,7 @@ class Footprint:
 
 
 def footprint(path: Path, size: int | None = None) -> Footprint:
-    """Of a file as it is, or of its first `size` bytes: equal as long as these were not rewritten."""
+    """Of a file, or of its first `size` bytes: equal as long as these were not rewritten."""
     try:
         with reading(path), open_read(path) as file:
             end = size_of(file) if size is None else size
@@ -276,10 +276,16 @@ def size_of(file: io.FileIO) -> int:
     return os.fstat(file.fileno()).st_size
 
 
+def ends_line(file: io.FileIO) -> bool:
+    """Whether its last byte, if there is one, is a line feed."""
+    size = size_of(file)
+    return size == 0 or os.pread(file.fileno(), 1, size - 1) == b"\n"
+
+
 def hash_of(
     file: io.FileIO, offset: int, length: int, *, before: bytes = b"", after: bytes = b""
 ) -> str:
-    """sha256 (64 hex) of a range of a file, or what there is of it, read in chunks, between two texts."""
+    """sha256 (64 hex) of a range of a file, as far as there is one, between two texts."""
     digest = hashlib.sha256(before)
     end = offset + length
     while chunk := os.pread(file.fileno(), min(_CHUNK_BYTES, end - offset), offset):
@@ -322,7 +328,7 @@ def writing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn an OSError inside into a RecordError with its reason; FileNotFoundError passes through."""
+    """Turn an OSError inside into a RecordError; FileNotFoundError passes through."""
     try:
         yield
     except FileNotFoundError:

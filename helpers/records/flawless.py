@@ -22,7 +22,7 @@ def flawless(content: bytes, chain: str, key: bytes) -> list[tuple[bytes, int, i
     None. A line is (kind, offset of the kind's name in `content`, offset of the line).
     """
     # Written for speed: what stands around a line's mac stands at fixed places, nothing long is
-    # copied, a copied hash object is cheaper than a new one, and HMAC (RFC 2104) hashes its key once.
+    # copied, a copied hash object is cheaper than a new one, HMAC (RFC 2104) hashes its key once.
     if content and content[-1] != 10:
         return None
     find, rfind, stands_at = content.find, content.rfind, content.startswith

@@ -1,4 +1,4 @@
-"""The folder `<project_root>/.a0proj/handover/`: what its files are called, its lock, its `.gitignore`."""
+"""The folder `<project_root>/.a0proj/handover/`: names of its files, its lock, its `.gitignore`."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class HandoverFolder:
     def open(cls, project_root: str, create: bool = False) -> HandoverFolder:
         """The folder of a project; without `create` it need not exist yet, and nothing is written.
 
-        Raises RecordError: root_not_absolute; path_unsafe when the root is no folder or a part below
-        it is a link or no folder; append_failed when a part cannot be made.
+        Raises RecordError: root_not_absolute; path_unsafe when the root is no folder or a part
+        below it is a link or no folder; append_failed when a part cannot be made.
         """
         folder = cls(_checked_root(project_root))
         with writing(folder.path), suppress(FileNotFoundError), directory(folder.chains, create):
@@ -76,7 +76,7 @@ class HandoverFolder:
         return f"{who}-{topic_slug(topic)}-{checked}.md"
 
     def chain_id(self, topic: str, chat_id: str) -> str:
-        """`<topic-slug>-<chat id>`; an id that is empty, long or not of letters, digits, `_` is hashed."""
+        """`<topic-slug>-<chat id>`; an id that is empty, long or no single word is hashed."""
         return f"{topic_slug(topic)}-{_chat_part(chat_id)}"
 
     def briefing_path(self, name: str) -> Path:
@@ -84,7 +84,7 @@ class HandoverFolder:
         return self.path / _checked_name(name, ".md")
 
     def ledger_path(self, chain_id: str) -> Path:
-        """Of a chain's ledger. Raises RecordError(path_unsafe) when the id could not be a file name."""
+        """Of a chain's ledger. Raises RecordError(path_unsafe) for what could be no file name."""
         return self.chains / _checked_name(f"{chain_id}.jsonl", ".jsonl")
 
     def briefings(self) -> tuple[Path, ...]:
@@ -96,12 +96,12 @@ class HandoverFolder:
         return tuple(self.chains / name for name in sorted(names(self.chains, ".jsonl")))
 
     def lock(self, timeout_s: float) -> AbstractContextManager[None]:
-        """Hold the folder's one lock; the folder must have been opened with `create`. See `lock.held`."""
+        """Hold the folder's one lock (`lock.held`); it must have been opened with `create`."""
         return lock.held(self.chains / ".lock", timeout_s)
 
 
 def write_gitignore(folder: HandoverFolder, mode: GitIgnore) -> None:
-    """Make the folder's `.gitignore` when there is none; an existing one is the person's and stays."""
+    """Make the folder's `.gitignore`; one that is there is the person's and stays."""
     content = _IGNORED[mode]
     if not content:
         return
@@ -111,7 +111,7 @@ def write_gitignore(folder: HandoverFolder, mode: GitIgnore) -> None:
 
 
 def names(path: Path, suffix: str) -> Iterator[str]:
-    """Names of a folder's files that could be ours, in no order; none when there is no such folder."""
+    """Names of a folder's files that could be ours, in no order; none without the folder."""
     with (
         suppress(FileNotFoundError),
         reading(path),
@@ -147,7 +147,7 @@ def _checked_name(name: str, suffix: str) -> str:
 def slug(text: str, max_chars: int = TOPIC_CHARS) -> str:
     """Lower-case ASCII letters and digits with single hyphens, at most `max_chars`; may be "".
 
-    Two texts may share a slug: `topic_slug` is the one that keeps them apart. Raises RecordError when
+    Two texts may share a slug: `topic_slug` keeps them apart. Raises RecordError when
     python-slugify is missing and `text` needs it (anything but ASCII words).
     """
     plain = text if _PLAIN.fullmatch(text) else _slugified(text[:_SLUGIFIED_CHARS])
@@ -174,7 +174,7 @@ def _unique_slug(text: str, max_chars: int, fallback: str) -> str:
 
 
 def _chat_part(chat_id: str) -> str:
-    """The host's ids as they are. With a hyphen two (topic, chat) pairs could share a chain: hashed."""
+    """The host's ids as they are; with a hyphen two (topic, chat) pairs could share a chain."""
     is_plain = _CHAT.fullmatch(chat_id) and len(chat_id) <= CHAT_CHARS
     if is_plain and not _LOOKS_HASHED.fullmatch(chat_id):
         return chat_id
@@ -187,7 +187,7 @@ def _short_hash(text: str) -> str:
 
 
 def _slugified(text: str) -> str:
-    """By python-slugify, imported when first needed: the host may lack it, and most topics do not."""
+    """By python-slugify, imported late: the host may lack it, and most topics do not need it."""
     try:
         from slugify import slugify
     except ImportError as error:

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 def installation_key(plugin_root: Path) -> bytes:
-    """This installation's 32 secret bytes, `data/installation.key` (mode 600), made at the first call.
+    """The 32 secret bytes of `data/installation.key` (mode 600), made at the first call.
 
     Any number of processes may call it at once: all get the same key. One that others could read is
     taken from them, with a warning in the log. Raises RecordError when the key cannot be made, read

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import os
 import re
 import secrets
 from collections.abc import Callable, Sequence
@@ -31,11 +30,11 @@ _MAC_AND_PREV = re.compile(rb',"mac":"[0-9a-f]{64}","prev":"([0-9a-f]{64}|)"')
 
 @dataclass(frozen=True)
 class Fault:
-    """Something to know about a ledger; `where` is `<file name>:<line>`, `detail` one printable line.
+    """Something to know about a ledger; `where` is `<file>:<line>`, `detail` one printable line.
 
-    Damage: changed, missing, torn, out_of_order, malformed (no event at all). Notes: foreign (of another
-    installation or chain), healed (what is left of a write that was cut short and made again), newer
-    (signed here by a newer version, not read).
+    Damage: changed, missing, torn, out_of_order, malformed (no event at all). Notes: foreign (of
+    another installation or chain), healed (what is left of a write that was cut short and made
+    again), newer (signed here by a newer version, not read).
     """
 
     kind: FaultKind
@@ -87,9 +86,9 @@ class Ledger:
         self._new_id = new_id
 
     def read(self) -> Reading:
-        """Everything in the file; what is wrong in it is told, never raised, and memory stays bounded.
+        """Everything in the file; what is wrong in it is told, never raised. Memory is bounded.
 
-        Raises RecordError only when the file may not be opened (path_unsafe, or the system's reason).
+        Raises RecordError only when the file may not be opened or cannot be read.
         """
         reader = _Reader(self.path, self.key)
         try:
@@ -136,9 +135,7 @@ class Ledger:
             except FileNotFoundError:
                 return "", b""
             with file:
-                size = files.size_of(file)
-                ended = size == 0 or os.pread(file.fileno(), 1, size - 1) == b"\n"
-                return line.last_sha(file), b"" if ended else b"\n"
+                return line.last_sha(file), b"" if files.ends_line(file) else b"\n"
 
     def _body(self, draft: Draft, prev: str) -> Json:
         if draft.chain != self.path.stem:
@@ -272,7 +269,7 @@ class _Reader:
             self._fault("malformed", one, str(error))
 
     def _settle_cut(self, prev: str) -> None:
-        """A write that was cut short followed the last intact line, and so does what came after it."""
+        """What was cut short followed the last intact line, and so does what came after it."""
         last = self._links[-1].sha if self._links else ""
         for one in self._cut:
             if prev == last and one.prev in (None, last):

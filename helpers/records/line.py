@@ -1,9 +1,9 @@
 """A line of a ledger: canonical JSON of an event, its hash and its signature.
 
-`sha` is the sha256 of the JSON of `schema, id, kind, time, chain, handover, hop, depth, from, to, data,
-prev` without the line feed, `prev` the `sha` of the intact line before ("" at first), `mac` the
-HMAC-SHA256 of the 64 hex digits of `sha` with the installation's key. As keys are sorted, `mac`, `prev`,
-`schema`, `sha`, `time` and `to` end the line, and it is verified without being parsed.
+`sha` is the sha256 of the JSON of `schema, id, kind, time, chain, handover, hop, depth, from, to,
+data, prev` without the line feed, `prev` the `sha` of the intact line before ("" at first), `mac`
+the HMAC-SHA256 of the 64 hex digits of `sha` with the installation's key. As keys are sorted,
+`mac`, `prev`, `schema`, `sha`, `time` and `to` end the line: it is verified without being parsed.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK)
 def held(path: Path, timeout_s: float) -> Iterator[None]:
     """Hold the lock file `path`, made when it is not there; not re-entrant.
 
-    Raises RecordError: append_failed when the lock is not had within `timeout_s` seconds, or at once
+    Raises RecordError: append_failed when the lock is not had within `timeout_s` seconds, at once
     where the file system has no locks; path_unsafe when the lock file is not a plain file.
     """
     with writing(path):
@@ -68,7 +68,7 @@ def _locked(file: io.FileIO, path: Path) -> bool:
 
 
 def _stands(file: io.FileIO, path: Path) -> bool:
-    """Whether the locked file still has the name: who finds another one there would not wait for us."""
+    """Whether it still has the name: who finds another file there would not wait for us."""
     locked, named = os.fstat(file.fileno()), stamp(path)
     return (locked.st_dev, locked.st_ino) == (named.device, named.inode)
 

@@ -1,16 +1,16 @@
-"""Every entry and every event against its hash: what is wrong in a project's records, how much is right.
+"""Every entry and every event against its hash: what is wrong in a record, and how much is right.
 
 A ledger's events are checked by `Ledger.read`; the `briefed` events of this installation then say
-which bytes of which briefing must have which hash. Bytes that no such event covers are told apart by
-`comparison`.
+which bytes of which briefing must have which hash. Bytes that no such event covers are told apart
+by `comparison`.
 
 Faults: changed, missing, torn, out_of_order, foreign (bytes that nobody of this record wrote),
-unreadable. Notes: other (another installation's events or entries), person (text after the entries),
-healed (what is left of a write that was cut short and made again), moved (whole entries, in their
-order, at another place), newer (signed here by a newer version, not read).
+unreadable. Notes: other (another installation's events or entries), person (text after the
+entries), healed (what is left of a write that was cut short and made again), moved (whole entries,
+in their order, at another place), newer (signed here by a newer version, not read).
 
-Memory holds the names of the files, one ledger, the places of one topic's entries, and one briefing up
-to `_WHOLE_BYTES` or a chunk of it.
+Memory holds the names of the files, one ledger, the places of one topic's entries, and one briefing
+up to `_WHOLE_BYTES` or a chunk of it.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ Progress = Callable[[int, int], None]
 
 
 class Result(NamedTuple):
-    """One file as it was found: how many of its entries or events are intact and ours, and its bytes.
+    """One file as it was found: its bytes, and how many entries or events are whole and ours.
 
-    `other_events` and `other_entries` are another installation's. `unsigned` are whole entries that no
-    event here signs: another installation's, or the end of a ledger was cut off.
+    `other_events` and `other_entries` are another installation's. `unsigned` are whole entries that
+    no event here signs: another installation's, or the end of a ledger was cut off.
     """
 
     project: str
@@ -144,8 +144,8 @@ def _topic(ledger_name: str) -> str:
 def _root_topic(words: str, topics: set[str]) -> str:
     """The shortest known topic that these words end in, else the words.
 
-    A briefing's name does not say where its specialist ends and its topic begins, so a topic that ends
-    in another one's words is put with it: they may share a file.
+    A briefing's name does not say where its specialist ends and its topic begins, so a topic that
+    ends in another one's words is put with it: they may share a file.
     """
     start = len(words)
     while (start := words.rfind("-", 0, start)) >= 0:
@@ -208,9 +208,9 @@ class _Check:
             with self.opened[".jsonl"](name) as file:
                 size = size_of(file)
                 content = file.read(size) if size <= _WHOLE_LEDGER_BYTES else b""
-            lines = flawless(content, chain, self.key) if content and len(content) == size else None
+            lines = flawless(content, chain, self.key)
             if lines and _claim_quickly(content, chain, lines, claims):
-                return result._replace(events=len(lines), bytes=size)
+                return result._replace(events=len(lines), bytes=len(content))
             reading = Ledger(self.folder.chains / name, self.key).read()
         except (RecordError, OSError) as error:
             return result._replace(findings=(_unreadable(name, error),))
@@ -289,7 +289,7 @@ def _of_reading(name: str, reading: Reading) -> Iterator[Finding]:
 def _claim(
     folder: HandoverFolder, name: str, own: Sequence[Event], claims: Claims
 ) -> Iterator[Finding]:
-    """Add the places of all entries; a finding for each event that must have an entry and names none."""
+    """Add the places of all entries; a finding for each event that must have one and names none."""
     placed = set()
     for event in own:
         if event.kind != "briefed":
@@ -316,7 +316,7 @@ def _claim(
 def _claim_quickly(
     content: bytes, chain: str, lines: Iterable[tuple[bytes, int, int]], claims: Claims
 ) -> bool:
-    """`_claim` for a flawless ledger, without parsing; False, and nothing done, if there is more to say."""
+    """`_claim` for a flawless ledger, without parsing; False where there is more to say."""
     data_from = len('{"chain":"",') + len(chain)
     claimed: list[tuple[str, Place]] = []
     placed, must_be_placed = set(), set()

@@ -15,8 +15,9 @@ from typing import Any
 
 from ..chain.chain import Chain
 from ..records import verify as verifying
+from ..records.comparison import Finding
 from ..records.folder import HandoverFolder
-from ..records.verify import Finding, Progress, Result
+from ..records.verify import Progress, Result
 from ..text.render import one_line
 from ..values.errors import RecordError, RequestError
 from . import audit, story
