@@ -13,8 +13,20 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from ..values.events import SCHEMA, Draft, Event
-from . import files, line
-from .line import Json, Line, NewerError, Sealed
+from . import files
+from .line import (
+    LINE_BYTES,
+    MAC,
+    Json,
+    Line,
+    NewerError,
+    Sealed,
+    last_sha,
+    lines,
+    mac_of,
+    seal,
+    unseal,
+)
 from .line import canonical as canonical
 
 UNTRUSTED_BYTES = 4 * 1024 * 1024  # parsed JSON can be 20 times as large as its text
@@ -93,8 +105,8 @@ class Ledger:
         reader = _Reader(self.path, self.key)
         try:
             with files.reading(self.path), files.open_read(self.path) as file:
-                for one in line.lines(file):
-                    reader.take(one)
+                for line in lines(file):
+                    reader.take(line)
         except FileNotFoundError:
             return Reading()
         return reader.reading()
@@ -116,9 +128,9 @@ class Ledger:
         content = [healing]
         events: list[Event] = []
         for draft in drafts:
-            sealed, event = line.seal(self._body(draft, prev), self.key)
-            self._check_length(sealed)
-            content += [sealed, b"\n"]
+            line, event = seal(self._body(draft, prev), self.key)
+            self._check_length(line)
+            content += [line, b"\n"]
             events.append(event)
             prev = event.sha
         with files.writing(self.path), files.open_append(self.path, files.OWNER_ONLY) as file:
@@ -135,7 +147,7 @@ class Ledger:
             except FileNotFoundError:
                 return "", b""
             with file:
-                return line.last_sha(file), b"" if files.ends_line(file) else b"\n"
+                return last_sha(file), b"" if files.ends_line(file) else b"\n"
 
     def _body(self, draft: Draft, prev: str) -> Json:
         if draft.chain != self.path.stem:
@@ -155,9 +167,9 @@ class Ledger:
             "prev": prev,
         }
 
-    def _check_length(self, sealed: bytes) -> None:
-        if len(sealed) >= line.LINE_BYTES:
-            reason = f"an event of {len(sealed):,} bytes is over the limit of {line.LINE_BYTES:,}"
+    def _check_length(self, line: bytes) -> None:
+        if len(line) >= LINE_BYTES:
+            reason = f"an event of {len(line):,} bytes is over the limit of {LINE_BYTES:,}"
             raise files.append_failed(self.path, reason)
 
 
@@ -204,93 +216,96 @@ class _Reader:
         self._damaged = False
         self._untrusted_left = UNTRUSTED_BYTES
         self._size = 0
+        self._last_number = 0
         self._ended = True
 
-    def take(self, one: Line) -> None:
-        self._size += one.length
-        self._ended = one.ended
-        sealed = one.unseal()
+    def take(self, line: Line) -> None:
+        self._size += line.length
+        self._last_number = line.number
+        self._ended = line.ended
+        sealed = line.unseal()
         if sealed is None:
-            self._take_damaged(one)
+            self._take_damaged(line)
         elif sealed.sha in self._shas:
-            self._fault("out_of_order", one, "stands here a second time")
+            self._fault("out_of_order", line, "stands here a second time")
         else:
-            self._take_intact(one, sealed)
+            self._take_intact(line, sealed)
 
     def reading(self) -> Reading:
         """After the last line."""
-        for one in self._cut[:-1]:
-            self._fault("changed", one, "not a whole line, and none that is follows it")
-        for one in self._cut[-1:]:
-            self._fault("torn", one, "not a whole line")
+        for cut in self._cut:
+            if cut.number == self._last_number:
+                self._fault("torn", cut, "not a whole line")
+            else:
+                self._fault("changed", cut, "not a whole line, and none that is follows it")
         self._compare_links()
         if self._more_faults:
             rest = f"and {self._more_faults:,} more faults"
             self._faults.append(Fault("malformed", self._name, rest))
         return Reading(tuple(self._events), tuple(self._faults), not self._ended, self._size)
 
-    def _take_damaged(self, one: Line) -> None:
+    def _take_damaged(self, line: Line) -> None:
         self._damaged = True
-        if self._is_cut(one) and len(self._cut) < MOST_FAULTS:
-            seal = _MAC_AND_PREV.match(one.content, max(0, one.content.rfind(line.MAC)))
-            self._cut.append(_Cut(one.number, seal[1].decode() if seal else None))
-        elif one.content.endswith(b"\r") and line.unseal(one.content[:-1]):
-            self._fault("changed", one, "its line end was turned to CR LF")
-        elif one.content.startswith(self._start) and one.length <= line.LINE_BYTES:
-            self._fault("changed", one, "does not match its sha")
+        if self._is_cut(line) and len(self._cut) < MOST_FAULTS:
+            tail = _MAC_AND_PREV.match(line.content, max(0, line.content.rfind(MAC)))
+            self._cut.append(_Cut(line.number, tail[1].decode() if tail else None))
+        elif line.content.endswith(b"\r") and unseal(line.content[:-1]):
+            self._fault("changed", line, "its line end was turned to CR LF")
+        elif line.content.startswith(self._start) and line.length <= LINE_BYTES:
+            self._fault("changed", line, "does not match its sha")
         else:
-            self._fault("malformed", one, f"{one.length:,} bytes that are no event")
+            self._fault("malformed", line, f"{line.length:,} bytes that are no event")
 
-    def _is_cut(self, one: Line) -> bool:
+    def _is_cut(self, line: Line) -> bool:
         """Whether it begins as a line of this chain does and does not end as one."""
-        content = one.content
+        content = line.content
         begins = content.startswith(self._start) or self._start.startswith(content)
-        ends = content.endswith((b"}", b"}\r")) or one.length > line.LINE_BYTES
+        ends = content.endswith((b"}", b"}\r")) or line.length > LINE_BYTES
         return begins and content != b"" and not ends
 
-    def _take_intact(self, one: Line, sealed: Sealed) -> None:
-        trusted = hmac.compare_digest(line.mac_of(self._key, sealed.sha), sealed.mac)
+    def _take_intact(self, line: Line, sealed: Sealed) -> None:
+        trusted = hmac.compare_digest(mac_of(self._key, sealed.sha), sealed.mac)
         if not trusted:
             self._untrusted_left -= len(sealed.body)
             if self._untrusted_left < 0:
                 self._damaged = True
-                self._fault("foreign", one, "more of another installation than is read")
+                self._fault("foreign", line, "more of another installation than is read")
                 return
         self._settle_cut(sealed.prev)
         self._shas.add(sealed.sha)
-        self._links.append(_Link(one.number, sealed.prev, sealed.sha, self._damaged))
+        self._links.append(_Link(line.number, sealed.prev, sealed.sha, self._damaged))
         self._damaged = False
         try:
-            self._keep(one, sealed.event(trusted))
+            self._keep(line, sealed.event(trusted))
         except NewerError as error:
             # Whoever has no key of ours cannot say that a newer version wrote here.
-            self._fault("newer" if trusted else "foreign", one, str(error))
+            self._fault("newer" if trusted else "foreign", line, str(error))
         except ValueError as error:
-            self._fault("malformed", one, str(error))
+            self._fault("malformed", line, str(error))
 
     def _settle_cut(self, prev: str) -> None:
         """What was cut short followed the last intact line, and so does what came after it."""
         last = self._links[-1].sha if self._links else ""
-        for one in self._cut:
-            if prev == last and one.prev in (None, last):
-                self._fault("healed", one, "the rest of a write that was cut short")
+        for cut in self._cut:
+            if prev == last and cut.prev in (None, last):
+                self._fault("healed", cut, "the rest of a write that was cut short")
             else:
-                self._fault("torn", one, "not a whole line")
+                self._fault("torn", cut, "not a whole line")
         self._cut.clear()
 
-    def _keep(self, one: Line, event: Event) -> None:
+    def _keep(self, line: Line, event: Event) -> None:
         if event.chain != self._chain:
-            self._fault("foreign", one, f"belongs to chain {event.chain[:120]!r}")
+            self._fault("foreign", line, f"belongs to chain {event.chain[:120]!r}")
             event = replace(event, trusted=False)
         elif not event.trusted:
-            self._fault("foreign", one, "written by another installation")
+            self._fault("foreign", line, "written by another installation")
         self._events.append(event)
 
     def _compare_links(self) -> None:
         before = ""
         for link in self._links:
             if link.prev != before and link.prev in self._shas:
-                self._fault("out_of_order", link, "follows another line than the one before it")
+                self._fault("out_of_order", link, "follows another line than the line before it")
             elif link.prev != before and not link.after_damage:
                 self._fault("missing", link, "the line before it is missing")
             before = link.sha

@@ -53,6 +53,7 @@ _MAY_HAVE_PACKET = frozenset(
 _ID_FROM, _ID_TO = len('ev-0123456789abcdef","kind":"'), len('","kind":"')
 
 Progress = Callable[[int, int], None]
+Open = Callable[[str], io.FileIO]
 
 
 class Result(NamedTuple):
@@ -162,26 +163,28 @@ def _checked(listing: _Listing, key: bytes) -> Iterator[Result]:
     try:
         if listing.error:
             raise listing.error
+        if not listing.groups:
+            return
         with ExitStack() as stack:
-            opened: dict[str, Callable[[str], io.FileIO]] = {}
-            for suffix, path in ((".jsonl", folder.chains), (".md", folder.path)):
-                with suppress(FileNotFoundError):
-                    opened[suffix] = stack.enter_context(opener(path))
-            check = _Check(folder, key, opened)
+            open_briefing = open_ledger = stack.enter_context(opener(folder.path))
+            with suppress(FileNotFoundError):
+                open_ledger = stack.enter_context(opener(folder.chains))
+            check = _Check(folder, key, open_ledger, open_briefing)
             for group in listing.groups:
                 yield from check.results(group)
-    except RecordError as error:
+    except (RecordError, OSError) as error:
         where = ".a0proj/handover"
         yield Result(str(folder.root), where, findings=(_unreadable(where, error),))
 
 
 @dataclass(frozen=True)
 class _Check:
-    """One project while its two folders are open, by the suffix of their files."""
+    """One project while its two folders are open."""
 
     folder: HandoverFolder
     key: bytes
-    opened: dict[str, Callable[[str], io.FileIO]]
+    open_ledger: Open
+    open_briefing: Open
 
     def results(self, group: _Group) -> tuple[Result, ...]:
         """With a fault a group is looked at again while nobody writes: work may have gone on."""
@@ -205,7 +208,7 @@ class _Check:
         chain = name.removesuffix(".jsonl")
         result = Result(str(self.folder.root), f"chains/{name}")
         try:
-            with self.opened[".jsonl"](name) as file:
+            with self.open_ledger(name) as file:
                 size = size_of(file)
                 content = file.read(size) if size <= _WHOLE_LEDGER_BYTES else b""
             lines = flawless(content, chain, self.key)
@@ -229,7 +232,7 @@ class _Check:
         places = sorted(set(claims.places.pop(name, ())))
         result = Result(str(self.folder.root), name)
         try:
-            with self.opened[".md"](name) as file:
+            with self.open_briefing(name) as file:
                 size = size_of(file)
                 intact = _intact(file, size, places)
                 if len(intact) == len(places) and _are_all(intact, size):

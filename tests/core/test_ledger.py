@@ -239,7 +239,7 @@ def test_an_unknown_kind_is_an_error():
 
 
 def test_an_event_larger_than_is_read_again_is_refused(ledger, monkeypatch):
-    monkeypatch.setattr(records_line, "LINE_BYTES", 1000)
+    monkeypatch.setattr(records_ledger, "LINE_BYTES", 1000)
     with pytest.raises(RecordError, match="over the limit"):
         ledger.append([draft("refused", chain=CHAIN, text="x" * 1000)])
 
@@ -321,6 +321,13 @@ def test_a_cut_line_that_later_lines_followed_is_torn_and_not_healed(ledger):
     first, second, third = lines_of(ledger)
     ledger.path.write_bytes(first + second[:100] + b"\n" + third)
     assert kinds(ledger.read()) == ["torn"]
+
+
+def test_a_cut_line_is_torn_only_at_the_very_end(ledger):
+    example(ledger, 2)
+    first, second = lines_of(ledger)
+    ledger.path.write_bytes(first + second[:100] + b"\n" + b"garbage\n")
+    assert sorted(kinds(ledger.read())) == ["changed", "malformed"]
 
 
 def test_writes_that_were_cut_short_one_after_the_other_are_healed(ledger):
