@@ -35,8 +35,9 @@ for _name, _path in (
         sys.modules[_name].__path__ = _path
 
 from usr.plugins.software_orchestrator.helpers.records import briefing
+from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.records.key import installation_key
 from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger, snapshot
-from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder, installation_key
 from usr.plugins.software_orchestrator.helpers.values.events import Event, draft
 
 DAY, TOPIC, SPECIALIST, CHAT = "2026-06-05", "append", "frontend_designer", "cli"
@@ -128,10 +129,10 @@ def counted(records: Records, expected: set[str], at_most: set[str]) -> dict[str
 
 def healthy(result: dict[str, object]) -> bool:
     wrong = ("lost", "twice", "unknown", "not_verified", "unaccounted_bytes")
-    only_torn = set(result["ledger_faults"]) <= {"torn"}  # type: ignore[call-overload]
+    only_healed = set(result["ledger_faults"]) <= {"healed", "torn"}  # type: ignore[call-overload]
     return (
         not any(result[name] for name in wrong)
-        and only_torn
+        and only_healed
         and result["events"] == result["event_ids"]
     )
 

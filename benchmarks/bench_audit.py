@@ -28,8 +28,8 @@ import conftest  # noqa: F401 - makes the plugin importable by its name
 
 from usr.plugins.software_orchestrator.helpers.records import briefing, verify
 from usr.plugins.software_orchestrator.helpers.records.book import about, entry_of
+from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger
-from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.values.packet import (
     Decision,
     HandoverPacket,

@@ -30,8 +30,8 @@ from ..history.saved_chat import load_chat
 from ..history.transcript import Transcript, from_chat, recent_turns
 from ..records import resources
 from ..records.book import chain_holding
+from ..records.folder import HandoverFolder
 from ..records.local import local_ports
-from ..records.paths import HandoverFolder
 from ..text.render import one_line
 from ..values import settings as values_settings
 from ..values.call import COMMAND_LINE, ORCHESTRATOR, Call, Caller, Ports

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..arguments.reply import NOTE_PARTS
 from ..chain.chain import Handover
-from ..records.paths import HandoverFolder
+from ..records.folder import HandoverFolder
 from ..text import fitting, render
 from ..values.call import Ports
 from ..values.errors import RequestError

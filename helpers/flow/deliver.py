@@ -10,7 +10,8 @@ from ..arguments.handover import HandoverRequest
 from ..chain import merge, rules
 from ..chain.chain import Chain, Handover
 from ..records.book import ChainBook, about
-from ..records.paths import HandoverFolder, footprint
+from ..records.files import footprint
+from ..records.folder import HandoverFolder
 from ..text import fitting, render
 from ..text.masking import safe
 from ..values.call import Caller, Ports

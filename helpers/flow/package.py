@@ -12,7 +12,8 @@ from ..arguments.handover import HandoverRequest
 from ..chain import merge
 from ..chain.chain import Chain, Handover
 from ..records import resources
-from ..records.paths import Facts, HandoverFolder, artifact_facts, check_artifact
+from ..records.artifacts import Facts, artifact_facts, check_artifact
+from ..records.folder import HandoverFolder
 from ..text import fitting as text_fitting
 from ..text import render
 from ..values.call import Ports

@@ -26,8 +26,9 @@ from ..records.book import (
     without_turns,
 )
 from ..records.briefing import Written
+from ..records.files import Footprint
+from ..records.folder import HandoverFolder
 from ..records.ledger import canonical
-from ..records.paths import Footprint, HandoverFolder
 from ..values.call import Caller, Ports
 from ..values.errors import (
     HandoverError,

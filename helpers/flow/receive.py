@@ -16,7 +16,7 @@ from ..chain import merge, rules
 from ..chain.answered import held
 from ..chain.chain import CLOSED, Chain, Handover
 from ..records.book import ChainBook, about, peek
-from ..records.paths import HandoverFolder
+from ..records.folder import HandoverFolder
 from ..text import render
 from ..text.masking import safe
 from ..values.call import Caller, Ports

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..chain.chain import Chain, Handover
 from ..records.book import ChainBook, chain_holding, opened, peek, unreadable
-from ..records.paths import HandoverFolder
+from ..records.folder import HandoverFolder
 from ..text import render
 from ..values.call import COMMAND_LINE, Caller, Ports
 from ..values.errors import RecordError, RefusedError

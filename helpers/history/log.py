@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from ..records.paths import open_append, open_read
+from ..records.files import open_append, open_read
 from ..text.masking import Mask, clean, map_text
 from ..values.errors import RecordError
 from .extract import findings

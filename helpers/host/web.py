@@ -10,7 +10,7 @@ from typing import Any
 from helpers import projects as host_projects
 
 from ..records import resources
-from ..records.paths import installation_key
+from ..records.key import installation_key
 from ..values.errors import HandoverError, RequestError
 from ..views import page, settings_form
 from ..views.page import Project, Records

@@ -14,9 +14,10 @@ from ..values.errors import RecordError
 from ..values.events import Draft, Event, draft
 from ..values.packet import HandoverPacket
 from ..values.settings import Settings
-from . import briefing, paths
+from . import briefing, files
+from .files import Footprint, footprint
+from .folder import HandoverFolder, topic_slug, write_gitignore
 from .ledger import Ledger, snapshot
-from .paths import Footprint, HandoverFolder, footprint, topic_slug, write_gitignore
 
 AppendCheck = Callable[[Footprint, Footprint], None]
 # Events that have an entry in a briefing: the handover itself and every way it comes back.
@@ -185,7 +186,7 @@ def chain_holding(folder: HandoverFolder, handover_id: str, ports: Ports) -> Cha
     wanted = handover_id.encode("utf-8", "replace")
     for path in folder.ledgers():
         try:
-            if not paths.holds(path, wanted):  # cheap: this is asked before every prompt
+            if not files.holds(path, wanted):  # cheap: this is asked before every prompt
                 continue
             events = Ledger(path, ports.key()).read().events
         except (RecordError, FileNotFoundError):
@@ -203,12 +204,12 @@ def unreadable(ledgers: Iterable[Path]) -> str:
     told = []
     for path in ledgers:
         try:
-            size = paths.footprint(path).size
+            size = files.footprint(path).size
         except RecordError as error:
             told.append(f"not read: {path.name}, {error.message}")
         else:
             told += (
-                [f"not read: {path.name}, {size:,} bytes"] if size > paths.SEARCHED_BYTES else []
+                [f"not read: {path.name}, {size:,} bytes"] if size > files.SEARCHED_BYTES else []
             )
     return "; ".join((*told[:3], *([f"and {len(told) - 3} more"] if len(told) > 3 else [])))
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from ..text.masking import Mask, redact
 from ..text.tokens import counter
 from ..values.call import Ports
-from .paths import installation_key
+from .key import installation_key
 from .resources import ROOT
 
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from ..chain.chain import Chain
-from ..records import paths
+from ..records import files
+from ..records.folder import HandoverFolder
 from ..records.ledger import Ledger, Reading
-from ..records.paths import HandoverFolder
 from ..values.errors import RecordError
 from . import story
 from .story import Story, packet_of, timeline
@@ -78,7 +78,7 @@ def chains(folder: HandoverFolder, key: bytes, since: str = "") -> Iterator[dict
 def summary_of(folder: HandoverFolder, path: Path, key: bytes) -> dict[str, Any]:
     """The ChainSummary of a ledger, also of one that cannot be read."""
     told, reading = _told(path, key)
-    faults = sum(fault.kind != "foreign" for fault in reading.faults)
+    faults = sum(fault.is_damage for fault in reading.faults)
     return story.summary(told, project=str(folder.root), size_bytes=reading.size, faults=faults)
 
 
@@ -121,7 +121,7 @@ def briefing_text(folder: HandoverFolder, name: str) -> str:
     """
     path = folder.briefing_path(name)
     try:
-        with paths.reading(path), paths.open_read(path) as file:
+        with files.reading(path), files.open_read(path) as file:
             content = file.read(BRIEFING_BYTES + 1)
     except FileNotFoundError as error:
         raise RecordError(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..records.paths import HandoverFolder
+from ..records.folder import HandoverFolder
 from ..records.verify import Result
 from ..records.verify import verify as verify_records
 from ..values.errors import RecordError, RequestError

@@ -7,8 +7,6 @@ Raises HandoverError for a folder, chain or date that is none. Text from the rec
 from __future__ import annotations
 
 import json
-import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -17,8 +15,9 @@ from typing import Any
 
 from ..chain.chain import Chain
 from ..records import verify as verifying
-from ..records.paths import HandoverFolder
-from ..records.verify import Finding, Progress, Result
+from ..records.comparison import Finding
+from ..records.folder import HandoverFolder
+from ..records.verify import Progress, Result
 from ..text.render import one_line
 from ..values.errors import RecordError, RequestError
 from . import audit, story
@@ -247,15 +246,14 @@ def verify_text(
                 (_finding_json(r, f) for r in totals.of(results) for f in r.findings),
                 tail=totals.to_json,
             )
-            return int(totals.faults > 0)
+            return totals.code
         for result in totals.of(results):
             for finding in result.findings:
                 if finding.kind != "other":
                     write(_finding_line(result, finding, several))
-    if totals.others:
-        write(totals.others_line())
-    write(totals.line())
-    return int(totals.faults > 0)
+    for line in totals.lines():
+        write(line)
+    return totals.code
 
 
 class _Totals:
@@ -263,7 +261,13 @@ class _Totals:
 
     def __init__(self) -> None:
         self.files = self.entries = self.events = self.bytes = self.faults = self.notes = 0
-        self.others: Counter[str] = Counter()
+        self.others = {"entries": 0, "events": 0, "files": 0}
+        self.unsigned = {"entries": 0, "files": 0}
+
+    @property
+    def code(self) -> int:
+        """1 when there is a fault, and when there was nothing to check."""
+        return int(self.faults > 0 or self.files == 0)
 
     def of(self, results: Iterable[Result]) -> Iterator[Result]:
         for result in results:
@@ -274,41 +278,41 @@ class _Totals:
             self.bytes += result.bytes
             self.faults += faults
             self.notes += len(result.findings) - faults
-            for finding in result.findings:
-                if finding.kind == "other" and (match := _HOW_MANY.match(finding.detail)):
-                    self.others["entries" if match[2] == "entr" else "events"] += int(
-                        match[1].replace(",", "")
-                    )
-                    self.others["files"] += 1
+            self.others["entries"] += result.other_entries
+            self.others["events"] += result.other_events
+            self.others["files"] += bool(result.other_entries or result.other_events)
+            self.unsigned["entries"] += result.unsigned
+            self.unsigned["files"] += bool(result.unsigned)
             yield result
 
     def to_json(self) -> Json:
-        """{checked: {files, entries, events, bytes, faults, notes, others: {entries, events, files}}}"""
-        return {
-            "checked": {
-                **self.__dict__,
-                "others": {name: self.others[name] for name in ("entries", "events", "files")},
-            }
-        }
+        """{checked: {files, entries, events, bytes, faults, notes, others: {entries, events, files},
+        unsigned: {entries, files}}}"""
+        return {"checked": self.__dict__}
 
-    def others_line(self) -> str:
-        """One note for all that other installations wrote: whole, but who wrote it cannot be told here."""
-        return (
-            f"note other: {_counted(self.others['entries'], 'entry', 'entries')} and {_counted(self.others['events'], 'event')}"
-            f" in {_counted(self.others['files'], 'file')} were written by another installation: each was checked against its"
-            " own hash, that they are genuine can only be verified there"
+    def lines(self) -> Iterator[str]:
+        """One note for all that other installations wrote, one for all that nobody signed, the sum."""
+        entries = _counted(self.others["entries"], "entry", "entries")
+        events = _counted(self.others["events"], "event")
+        if self.others["files"]:
+            yield (
+                f"note other: {entries} and {events} in {_counted(self.others['files'], 'file')}"
+                " were written by another installation: each was checked against its own hash, that"
+                " they are genuine can only be verified there"
+            )
+        if self.unsigned["files"]:
+            yield (
+                f"note other: {_counted(self.unsigned['entries'], 'entry', 'entries')} in"
+                f" {_counted(self.unsigned['files'], 'file')} match their own hash and no event here"
+                " signs them: another installation's, or the end of a ledger was cut off"
+            )
+        yield (
+            f"verified {_counted(self.entries, 'entry', 'entries')} and"
+            f" {_counted(self.events, 'event')} in {_counted(self.files, 'file')},"
+            f" {self.bytes:,} bytes: {_counted(self.faults, 'fault')}, {_counted(self.notes, 'note')}"
         )
-
-    def line(self) -> str:
-        return (
-            f"verified {_counted(self.entries, 'entry', 'entries')} and {_counted(self.events, 'event')}"
-            f" in {_counted(self.files, 'file')}, {self.bytes:,} bytes:"
-            f" {_counted(self.faults, 'fault')}, {_counted(self.notes, 'note')}"
-        )
-
-
-# How a finding of another installation's records begins.
-_HOW_MANY = re.compile(r"([\d,]+) (entr|event)")
+        if not self.files:
+            yield "there was nothing to verify: no ledger and no briefing is recorded here"
 
 
 def _finding_line(result: Result, finding: Finding, several: bool) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 from usr.plugins.software_orchestrator.helpers.flow import deliver, prepare, receive
 from usr.plugins.software_orchestrator.helpers.records.book import about
+from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger
-from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
 from usr.plugins.software_orchestrator.helpers.text.tokens import counter
 from usr.plugins.software_orchestrator.helpers.values.call import ORCHESTRATOR, Caller, Ports

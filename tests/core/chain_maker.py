@@ -9,7 +9,7 @@ from typing import Any
 from usr.plugins.software_orchestrator.helpers.flow import prepare
 from usr.plugins.software_orchestrator.helpers.records import resources
 from usr.plugins.software_orchestrator.helpers.records.book import about, opened
-from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.text import masking, tokens
 from usr.plugins.software_orchestrator.helpers.values.call import Caller, Ports
 from usr.plugins.software_orchestrator.helpers.values.errors import HandoverError

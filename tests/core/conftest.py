@@ -11,8 +11,8 @@ from usr.plugins.software_orchestrator.helpers.chain.chain import fold
 from usr.plugins.software_orchestrator.helpers.flow import prepare, result
 from usr.plugins.software_orchestrator.helpers.records import resources
 from usr.plugins.software_orchestrator.helpers.records.book import ChainBook, about
+from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger
-from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.text.masking import redact
 from usr.plugins.software_orchestrator.helpers.text.tokens import counter
 from usr.plugins.software_orchestrator.helpers.values.call import Caller, Ports

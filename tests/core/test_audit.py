@@ -13,8 +13,8 @@ from rich.console import Console
 
 from usr.plugins.software_orchestrator.helpers.flow.prepare import prepare
 from usr.plugins.software_orchestrator.helpers.records import briefing
+from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.records.local import local_ports
-from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
 from usr.plugins.software_orchestrator.helpers.values.call import Caller
 from usr.plugins.software_orchestrator.helpers.values.errors import (

@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 )
 
 from usr.plugins.software_orchestrator.helpers.chain.chain import OPEN, fold
-from usr.plugins.software_orchestrator.helpers.records import briefing, paths
+from usr.plugins.software_orchestrator.helpers.records import briefing, files
 from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger
 from usr.plugins.software_orchestrator.helpers.values.errors import RefusedError
 
@@ -276,7 +276,7 @@ class Killed(BaseException):
 def die_at(monkeypatch, write, share):
     """Let the `write`-th write of a record put only a share of its bytes on the disk, and end there."""
     calls = []
-    real = paths.write_whole
+    real = files.write_whole
 
     def write_whole(file, content, path):
         calls.append(path)
@@ -285,7 +285,7 @@ def die_at(monkeypatch, write, share):
         file.write(content[: round(len(content) * share)])
         raise Killed
 
-    monkeypatch.setattr(paths, "write_whole", write_whole)
+    monkeypatch.setattr(files, "write_whole", write_whole)
 
 
 def healthy(desk, entries):
@@ -335,13 +335,13 @@ def test_a_process_that_is_gone_between_two_writes_leaves_a_chain_that_goes_on(d
             spec = importlib.util.spec_from_file_location("c" + str(len(sys.modules)), pathlib.Path({str(ROOT)!r}) / name)
             module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)
-        from usr.plugins.software_orchestrator.helpers.records import paths
-        real, done = paths.write_whole, []
+        from usr.plugins.software_orchestrator.helpers.records import files
+        real, done = files.write_whole, []
         def write_whole(file, content, path):
             if len(done) == {after_writes}:
                 os._exit(9)
             done.append(real(file, content, path))
-        paths.write_whole = write_whole
+        files.write_whole = write_whole
         module.Desk(pathlib.Path({str(desk.root)!r})).call("hacker", summary="s")
         os._exit(9)
     """

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from usr.plugins.software_orchestrator.helpers.records import briefing, paths
+from usr.plugins.software_orchestrator.helpers.records import briefing, files
 
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "bench_append.py"
 
@@ -42,9 +42,9 @@ def die_in(monkeypatch, project, write, wanted_bytes):
         )
         raise Killed
 
-    real = paths.write_whole
+    real = files.write_whole
     with monkeypatch.context() as patched:
-        patched.setattr(paths, "write_whole", write_whole)
+        patched.setattr(files, "write_whole", write_whole)
         with pytest.raises(Killed):
             bench.Records(project).hand_over("ho-1")
 

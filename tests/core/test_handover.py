@@ -14,7 +14,7 @@ from usr.plugins.software_orchestrator.helpers.arguments.handover import (
     arguments as handover_arguments,
 )
 from usr.plugins.software_orchestrator.helpers.flow import prepare, result
-from usr.plugins.software_orchestrator.helpers.records import paths
+from usr.plugins.software_orchestrator.helpers.records import files
 from usr.plugins.software_orchestrator.helpers.text.tokens import counter
 from usr.plugins.software_orchestrator.helpers.values.errors import (
     HandoverError,
@@ -939,7 +939,7 @@ def test_a_full_disk_is_the_seeds_error_and_the_same_call_goes_on_later(desk, mo
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as broken:
-        broken.setattr(paths, "write_whole", full)
+        broken.setattr(files, "write_whole", full)
         error = refusal(desk.call, "hacker", summary="s")
     assert str(error).startswith("ERROR: failed to append briefing file: No space left on device")
     assert error.code == "append_failed"

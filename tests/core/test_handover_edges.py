@@ -9,7 +9,7 @@ import pytest
 from usr.plugins.software_orchestrator.helpers.flow import receive, standing
 from usr.plugins.software_orchestrator.helpers.flow import result as flow_result
 from usr.plugins.software_orchestrator.helpers.flow.deliver import deliver
-from usr.plugins.software_orchestrator.helpers.records import paths, verify
+from usr.plugins.software_orchestrator.helpers.records import files, verify
 from usr.plugins.software_orchestrator.helpers.records.book import peek
 from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
 from usr.plugins.software_orchestrator.helpers.text.tokens import counter
@@ -88,16 +88,16 @@ def test_a_hostile_ledger_beside_the_chain_stops_nothing_and_is_named(desk, plan
 
 
 def test_the_search_for_a_handover_reads_in_pieces_and_only_so_much(desk, monkeypatch):
-    monkeypatch.setattr(paths, "_CHUNK_BYTES", 7)
+    monkeypatch.setattr(files, "_CHUNK_BYTES", 7)
     path = desk.call("hacker").briefing.path
     wanted = "codebase hacker"
     text = path.read_bytes()
     for size in (1, 2, 7, 8, 20):
         for at in range(0, 40, 3):
-            assert paths.holds(path, text[at : at + size])
-    assert not paths.holds(path, wanted.encode())
-    monkeypatch.setattr(paths, "SEARCHED_BYTES", 10)
-    assert isinstance(refusal(paths.holds, path, b"x"), RecordError)
+            assert files.holds(path, text[at : at + size])
+    assert not files.holds(path, wanted.encode())
+    monkeypatch.setattr(files, "SEARCHED_BYTES", 10)
+    assert isinstance(refusal(files.holds, path, b"x"), RecordError)
 
 
 @pytest.mark.parametrize("plant", [os.mkfifo, PLANTED["hard link"], PLANTED["link"]])
@@ -400,9 +400,8 @@ def test_an_entry_whose_ledger_was_cut_off_at_a_line_is_said_to_be_signed_by_nob
     notes = [
         item.detail for result in verify.verify([desk.folder], KEY) for item in result.findings
     ]
-    assert notes == [
-        "1 entry matches its own hash and no event here signs it: another installation's, or the end of a ledger was cut off"
-    ]
+    assert len(notes) == 1
+    assert "or the end of a ledger was cut off" in notes[0]
 
 
 def test_a_line_that_says_where_an_entry_is_and_was_taken_out_is_called_so(desk):

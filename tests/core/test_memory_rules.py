@@ -3,7 +3,7 @@
 import pytest
 
 from usr.plugins.software_orchestrator.helpers.flow import prepare
-from usr.plugins.software_orchestrator.helpers.records.paths import footprint
+from usr.plugins.software_orchestrator.helpers.records.files import footprint
 from usr.plugins.software_orchestrator.helpers.text import render
 from usr.plugins.software_orchestrator.helpers.values.errors import MemoryRuleError
 

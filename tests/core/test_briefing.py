@@ -5,6 +5,7 @@ import os
 import resource
 import tracemalloc
 from dataclasses import replace
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -20,7 +21,7 @@ from usr.plugins.software_orchestrator.helpers.records.briefing import (
     scan,
     seal,
 )
-from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.values.errors import RecordError
 
 NAME = "frontend-designer-landing-page-hero-2026-06-05.md"
@@ -261,24 +262,16 @@ parts = st.sampled_from(
 )
 
 
-@given(st.lists(parts | st.binary(max_size=40), max_size=12), st.integers(1, 700))
-def test_the_pieces_are_all_bytes_however_the_file_is_read(shared, content, chunk_bytes):
-    raw = b"".join(content)
-    path = given_file(shared, raw)
+@given(st.lists(parts | st.binary(max_size=40), max_size=12), st.integers(200, 700))
+def test_the_pieces_are_all_bytes_however_long_a_line_may_be(shared, content, line_bytes):
+    path = given_file(shared, b"".join(content))
     pieces = list(scan(path))
-    assert pieces == in_chunks(raw, chunk_bytes)
-    here = 0
-    for piece in pieces:
-        assert (piece.offset, piece.length > 0) == (here, True)
-        here += piece.length
-    assert here == len(raw)
-
-
-def in_chunks(raw, chunk_bytes):
-    scanner, pieces = briefing._Scanner(), []
-    for start in range(0, len(raw), chunk_bytes):
-        pieces += scanner.feed(raw[start : start + chunk_bytes])
-    return [*pieces, *scanner.end()]
+    with mock.patch.object(briefing, "_LINE_BYTES", line_bytes):
+        assert list(scan(path)) == pieces
+    ends = [0, *(piece.end for piece in pieces)]
+    assert [piece.offset for piece in pieces] == ends[:-1]
+    assert ends[-1] == path.stat().st_size
+    assert ends == sorted(set(ends))
 
 
 def test_a_huge_file_without_a_line_end_is_scanned_in_little_memory(folder):

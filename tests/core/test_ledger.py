@@ -14,13 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from usr.plugins.software_orchestrator.helpers.records import ledger as records_ledger
+from usr.plugins.software_orchestrator.helpers.records import line as records_line
+from usr.plugins.software_orchestrator.helpers.records.files import Stamp
+from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.records.ledger import (
     Ledger,
     Reading,
     canonical,
     snapshot,
 )
-from usr.plugins.software_orchestrator.helpers.records.paths import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.values.errors import RecordError
 from usr.plugins.software_orchestrator.helpers.values.events import KINDS, Draft, draft
 
@@ -283,13 +285,60 @@ def test_any_cut_leaves_the_lines_before_it_and_the_next_append_works(folder, da
     reading = ledger.read()
     assert list(reading.events) == [*whole, *more]
     assert not reading.torn
-    assert set(kinds(reading)) <= {"torn"}
+    assert set(kinds(reading)) <= {"healed"}
     assert more[0].prev == (whole[-1].sha if whole else "")
     assert ledger.path.read_bytes().startswith(raw[:cut])
 
 
 def ends(raw):
     return [position + 1 for position, byte in enumerate(raw) if byte == ord("\n")]
+
+
+def without_last_byte(line):
+    return line[:-2] + b"\n"
+
+
+def with_cr_lf(line):
+    return line[:-1] + b"\r\n"
+
+
+@pytest.mark.parametrize(
+    ("damage", "expected"),
+    [(with_cr_lf, ["changed"] * 4), (without_last_byte, ["changed"] * 3 + ["torn"])],
+)
+def test_a_ledger_of_which_every_line_is_damaged_is_not_healed(ledger, damage, expected):
+    example(ledger, 4)
+    ledger.path.write_bytes(b"".join(damage(line) for line in lines_of(ledger)))
+    assert kinds(ledger.read()) == expected
+    assert all(fault.is_damage for fault in ledger.read().faults)
+    example(ledger, 1)  # which begins anew
+    later = [fault.kind for fault in ledger.read().faults if fault.is_damage]
+    assert len(later) >= 3
+
+
+def test_a_cut_line_that_later_lines_followed_is_torn_and_not_healed(ledger):
+    example(ledger, 3)
+    first, second, third = lines_of(ledger)
+    ledger.path.write_bytes(first + second[:100] + b"\n" + third)
+    assert kinds(ledger.read()) == ["torn"]
+
+
+def test_a_cut_line_is_torn_only_at_the_very_end(ledger):
+    example(ledger, 2)
+    first, second = lines_of(ledger)
+    ledger.path.write_bytes(first + second[:100] + b"\n" + b"garbage\n")
+    assert sorted(kinds(ledger.read())) == ["changed", "malformed"]
+
+
+def test_writes_that_were_cut_short_one_after_the_other_are_healed(ledger):
+    example(ledger, 1)
+    for length in (40, 200):
+        line = forged(KEY)
+        with ledger.path.open("ab") as file:
+            file.write(line[:length] + b"\n")
+    assert kinds(ledger.read()) == ["changed", "torn"]
+    example(ledger, 1)
+    assert kinds(ledger.read()) == ["healed", "healed"]
 
 
 @given(st.data())
@@ -434,7 +483,8 @@ def test_a_hostile_line_is_one_fault_and_the_lines_around_it_are_read(ledger, na
     reading = ledger.read()
     assert [event for event in reading.events if event.trusted] == [*before, *after]
     assert len(reading.events) == 2
-    assert set(kinds(reading)) & {"malformed", "torn"}
+    assert set(kinds(reading)) <= {"malformed", "changed", "healed", "missing"}
+    assert kinds(reading)[0] != "missing"
 
 
 def test_a_signed_line_with_keys_twice_or_spaces_is_no_trusted_event(ledger):
@@ -445,11 +495,13 @@ def test_a_signed_line_with_keys_twice_or_spaces_is_no_trusted_event(ledger):
     assert not [event for event in ledger.read().events if event.trusted]
 
 
-def test_a_newer_schema_is_told_as_such(ledger):
-    ledger.path.write_bytes(forged(KEY, schema=2, new_field={}))
+@pytest.mark.parametrize(("key", "kind"), [(KEY, "newer"), (OTHER_KEY, "foreign")])
+def test_only_a_line_signed_here_says_that_a_newer_version_wrote_here(ledger, key, kind):
+    ledger.path.write_bytes(forged(key, schema=2, new_field={}))
     reading = ledger.read()
-    assert (reading.events, kinds(reading)) == ((), ["newer"])
+    assert (reading.events, kinds(reading)) == ((), [kind])
     assert "schema 2" in reading.faults[0].detail
+    assert not reading.faults[0].is_damage
 
 
 @given(
@@ -494,7 +546,7 @@ def test_a_line_that_ends_in_millions_of_escapes_costs_little_more_than_itself(l
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert kinds(reading) == ["malformed"]
+    assert kinds(reading) == ["changed"]
     assert peak < 4 * ledger.path.stat().st_size
 
 
@@ -543,7 +595,7 @@ def test_an_append_reads_only_the_end_of_a_long_ledger(ledger, monkeypatch):
     monkeypatch.setattr(
         os, "pread", lambda fd, count, at: read.append(count) or pread(fd, count, at)
     )
-    monkeypatch.setattr(records_ledger, "_lines", None)
+    monkeypatch.setattr(records_line, "lines", None)
     example(ledger, 1)
     assert sum(read) < 600_000
 
@@ -551,13 +603,41 @@ def test_an_append_reads_only_the_end_of_a_long_ledger(ledger, monkeypatch):
 @pytest.mark.parametrize("size", [300_000, 6_000_000])
 def test_an_append_after_a_long_event_follows_it_and_reads_not_all(ledger, monkeypatch, size):
     with monkeypatch.context() as patched:
-        patched.setattr(records_ledger, "_lines", None)
+        patched.setattr(records_line, "lines", None)
         long = ledger.append([draft("prepared", chain=CHAIN, text="x" * size)])
         assert example(ledger, 1)[0].prev == long[0].sha
     assert ledger.read().faults == ()
 
 
+def test_the_stamp_tells_every_write_and_no_file(folder, ledger):
+    assert ledger.stamp() == Stamp()
+    stamps = [ledger.stamp()]
+    for _ in range(3):
+        example(ledger, 1)
+        stamps.append(ledger.stamp())
+    assert len(set(stamps)) == 4
+    assert ledger.stamp() == stamps[-1]
+    ledger.path.write_bytes(ledger.path.read_bytes())
+    assert ledger.stamp() != stamps[-1]
+    assert Ledger(HandoverFolder(folder.root / "none").ledger_path(CHAIN), KEY).stamp() == Stamp()
+
+
+def test_the_stamp_of_a_link_is_its_own(ledger, tmp_path):
+    (tmp_path / "outside").write_text("theirs")
+    ledger.path.symlink_to(tmp_path / "outside")
+    assert ledger.stamp().inode == ledger.path.lstat().st_ino
+
+
 # --- the system says no ---
+
+
+@pytest.mark.parametrize("before", [None, 0o644, 0o664])
+def test_only_the_owner_may_read_a_ledger_also_one_that_was_wider(ledger, before):
+    if before:
+        ledger.path.touch()
+        ledger.path.chmod(before)
+    example(ledger, 1)
+    assert ledger.path.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_full_disk_is_an_error_and_the_next_append_heals(ledger):
@@ -574,7 +654,7 @@ def test_a_full_disk_is_an_error_and_the_next_append_heals(ledger):
     assert caught.value.code == "append_failed"
     assert ledger.read().torn
     after = example(ledger, 1)
-    assert (ledger.read().events, kinds(ledger.read())) == (before + after, ["torn"])
+    assert (ledger.read().events, kinds(ledger.read())) == (before + after, ["healed"])
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EROFS, errno.EDQUOT])

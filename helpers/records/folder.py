@@ -1,0 +1,201 @@
+"""The folder `<project_root>/.a0proj/handover/`: names of its files, its lock, its `.gitignore`."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import unicodedata
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Literal
+
+from ..values.errors import RecordError
+from . import lock
+from .files import MARK, create_once, directory, exists, reading, unsafe, writing
+
+GitIgnore = Literal["chains", "all", "none"]
+
+NAME_CHARS = 120
+TOPIC_CHARS = 60
+SPECIALIST_CHARS = 45
+CHAT_CHARS = 40
+
+_SLUGIFIED_CHARS = 1000
+_HASH_CHARS = len("-01234567")
+_PLAIN = re.compile(r"[A-Za-z0-9]+(?:[ _-][A-Za-z0-9]+)*")
+_DEVICE = re.compile(r"con|prn|aux|nul|com\d|lpt\d|conin|conout")
+_LOOKS_HASHED = re.compile(r".*[-_][0-9a-f]{8}", re.DOTALL)
+_CHAT = re.compile(r"[A-Za-z0-9_]+")
+_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\.(?:md|jsonl)")
+_IGNORED = {"chains": b"chains/\n", "all": b"*\n", "none": b""}
+
+
+# --- the folder
+
+
+@dataclass(frozen=True)
+class HandoverFolder:
+    """`<root>/.a0proj/handover` of one project; knows names, opens nothing by itself."""
+
+    root: Path
+
+    @property
+    def path(self) -> Path:
+        """Where the briefings are."""
+        return self.root / MARK / "handover"
+
+    @property
+    def chains(self) -> Path:
+        """Where the ledgers and the lock are."""
+        return self.path / "chains"
+
+    @classmethod
+    def open(cls, project_root: str, create: bool = False) -> HandoverFolder:
+        """The folder of a project; without `create` it need not exist yet, and nothing is written.
+
+        Raises RecordError: root_not_absolute; path_unsafe when the root is no folder or a part
+        below it is a link or no folder; append_failed when a part cannot be made.
+        """
+        folder = cls(_checked_root(project_root))
+        with writing(folder.path), suppress(FileNotFoundError), directory(folder.chains, create):
+            pass
+        return folder
+
+    def briefing_name(self, specialist: str, topic: str, day: date | str) -> str:
+        """`<specialist>-<topic>-<YYYY-MM-DD>.md`, at most 120 characters.
+
+        `day` is a date, or an ISO date or time: that of the event whose entry it is.
+        """
+        iso = day if isinstance(day, str) else day.isoformat()
+        checked = date.fromisoformat(iso[:10]).isoformat()
+        who = _unique_slug(specialist, SPECIALIST_CHARS, "specialist")
+        return f"{who}-{topic_slug(topic)}-{checked}.md"
+
+    def chain_id(self, topic: str, chat_id: str) -> str:
+        """`<topic-slug>-<chat id>`; an id that is empty, long or no single word is hashed."""
+        return f"{topic_slug(topic)}-{_chat_part(chat_id)}"
+
+    def briefing_path(self, name: str) -> Path:
+        """Of a briefing by its name alone. Raises RecordError(path_unsafe) for what is not one."""
+        return self.path / _checked_name(name, ".md")
+
+    def ledger_path(self, chain_id: str) -> Path:
+        """Of a chain's ledger. Raises RecordError(path_unsafe) for what could be no file name."""
+        return self.chains / _checked_name(f"{chain_id}.jsonl", ".jsonl")
+
+    def briefings(self) -> tuple[Path, ...]:
+        """Every briefing there is, in the order of names."""
+        return tuple(self.path / name for name in sorted(names(self.path, ".md")))
+
+    def ledgers(self) -> tuple[Path, ...]:
+        """Every ledger there is, in the order of names."""
+        return tuple(self.chains / name for name in sorted(names(self.chains, ".jsonl")))
+
+    def lock(self, timeout_s: float) -> AbstractContextManager[None]:
+        """Hold the folder's one lock (`lock.held`); it must have been opened with `create`."""
+        return lock.held(self.chains / ".lock", timeout_s)
+
+
+def write_gitignore(folder: HandoverFolder, mode: GitIgnore) -> None:
+    """Make the folder's `.gitignore`; one that is there is the person's and stays."""
+    content = _IGNORED[mode]
+    if not content:
+        return
+    with writing(folder.path / ".gitignore"), directory(folder.path) as descriptor:
+        if not exists(".gitignore", descriptor):
+            create_once(".gitignore", content, 0o644, descriptor)
+
+
+def names(path: Path, suffix: str) -> Iterator[str]:
+    """Names of a folder's files that could be ours, in no order; none without the folder."""
+    with (
+        suppress(FileNotFoundError),
+        reading(path),
+        directory(path) as descriptor,
+        os.scandir(descriptor) as entries,
+    ):
+        for entry in entries:
+            if entry.name.endswith(suffix) and _FILE.fullmatch(entry.name):
+                yield entry.name
+
+
+def _checked_root(project_root: str) -> Path:
+    if not os.path.isabs(project_root):  # noqa: PTH117
+        raise RecordError(
+            f"project_root must be absolute, got {project_root!r}",
+            "give the full path",
+            "root_not_absolute",
+        )
+    if not os.path.isdir(project_root):  # noqa: PTH112 - Path.is_dir raises for a NUL
+        raise unsafe(f"project_root is not an existing folder: {project_root!r}")
+    return Path(project_root)
+
+
+def _checked_name(name: str, suffix: str) -> str:
+    if len(name) > NAME_CHARS or not name.endswith(suffix) or not _FILE.fullmatch(name):
+        raise unsafe(f"not a file name of the handover folder: {name[:NAME_CHARS]!r}")
+    return name
+
+
+# --- slugs
+
+
+def slug(text: str, max_chars: int = TOPIC_CHARS) -> str:
+    """Lower-case ASCII letters and digits with single hyphens, at most `max_chars`; may be "".
+
+    Two texts may share a slug: `topic_slug` keeps them apart. Raises RecordError when
+    python-slugify is missing and `text` needs it (anything but ASCII words).
+    """
+    plain = text if _PLAIN.fullmatch(text) else _slugified(text[:_SLUGIFIED_CHARS])
+    return re.sub(r"[ _]", "-", plain.lower())[:max_chars].strip("-")
+
+
+def topic_slug(topic: str) -> str:
+    """The slug of a topic, at most 60 characters, never empty, never a device name of Windows.
+
+    A topic of ASCII words with single spaces, underscores or hyphens is its slug. Every other one
+    gets `-<8 hex>` of the sha256 of the raw topic (NFC, trimmed), and so does a plain one that ends
+    like such a hash.
+    """
+    return _unique_slug(topic, TOPIC_CHARS, "topic")
+
+
+def _unique_slug(text: str, max_chars: int, fallback: str) -> str:
+    raw = unicodedata.normalize("NFC", text).strip()
+    if _PLAIN.fullmatch(raw) and len(raw) <= max_chars:
+        plain = slug(raw, max_chars)
+        if not _DEVICE.fullmatch(plain) and not _LOOKS_HASHED.fullmatch(plain):
+            return plain
+    return f"{slug(raw, max_chars - _HASH_CHARS) or fallback}-{_short_hash(raw)}"
+
+
+def _chat_part(chat_id: str) -> str:
+    """The host's ids as they are; with a hyphen two (topic, chat) pairs could share a chain."""
+    is_plain = _CHAT.fullmatch(chat_id) and len(chat_id) <= CHAT_CHARS
+    if is_plain and not _LOOKS_HASHED.fullmatch(chat_id):
+        return chat_id
+    readable = re.sub(r"[^A-Za-z0-9]+", "_", chat_id)[: CHAT_CHARS - _HASH_CHARS].strip("_")
+    return f"{readable or 'chat'}_{_short_hash(chat_id)}"
+
+
+def _short_hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def _slugified(text: str) -> str:
+    """By python-slugify, imported late: the host may lack it, and most topics do not need it."""
+    try:
+        from slugify import slugify
+    except ImportError as error:
+        raise RecordError(
+            "the Python package python-slugify is not installed",
+            "run `python execute.py` in the plugin folder, or `pip install python-slugify` in the"
+            " host's Python",
+            "append_failed",
+        ) from error
+    without_surrogates = text.encode("utf-8", "ignore").decode("utf-8")
+    return slugify(without_surrogates)
