@@ -32,7 +32,7 @@ from ..records import resources
 from ..records.book import chain_holding
 from ..records.local import local_ports
 from ..records.paths import HandoverFolder
-from ..text.render import one_line
+from ..text.quote import one_line
 from ..values import settings as values_settings
 from ..values.call import COMMAND_LINE, ORCHESTRATOR, Caller, Ports
 from ..values.errors import HandoverError, RefusedError, RequestError

@@ -9,7 +9,8 @@ from typing import Any
 from ..arguments.reply import NOTE_PARTS
 from ..chain.chain import Handover
 from ..records.paths import HandoverFolder
-from ..text import fitting, render
+from ..text import fitting
+from ..text import note as text_note
 from ..values.call import Ports
 from ..values.errors import RequestError
 from ..values.events import Event
@@ -90,20 +91,20 @@ def note_parts(
     event: Event,
     folder: HandoverFolder,
     more: tuple[str, ...] = (),
-) -> tuple[render.Part, ...]:
+) -> tuple[fitting.Part, ...]:
     """The hand-back in parts; all but its first and last lines may be left out, as the briefing has them."""
     foot = f"briefing: {briefing_path(folder, packet)}\n"
     outcome, note, warnings = (event.data.get(name) for name in ("outcome", "note", "warnings"))
     told = (*more, *(warnings or ()))
-    parts = render.note_parts(
+    parts = text_note.note_parts(
         packet, event.kind, outcome or "", note or {}, told, before=handover.packet, foot=foot
     )
     return tuple(
-        render.inert_part(part if not part.section else replace(part, short="")) for part in parts
+        fitting.inert_part(part if not part.section else replace(part, short="")) for part in parts
     )
 
 
-def note_text(parts: tuple[render.Part, ...], settings: Settings, ports: Ports) -> str:
+def note_text(parts: tuple[fitting.Part, ...], settings: Settings, ports: Ports) -> str:
     """The hand-back as its superior reads it, within `handback_note_tokens`; what is left out is named (seed 002)."""
     count, limit = ports.counter().count, settings.handback_note_tokens
     whole = fitting.whole(parts, count)
@@ -116,7 +117,7 @@ def note_text(parts: tuple[render.Part, ...], settings: Settings, ports: Ports) 
 
 
 def note_values(
-    note: Mapping[str, Any], parts: tuple[render.Part, ...], settings: Settings, ports: Ports
+    note: Mapping[str, Any], parts: tuple[fitting.Part, ...], settings: Settings, ports: Ports
 ) -> dict[str, Any]:
     """The hand-back as values for a program or a model, together within `handback_note_tokens`.
 
@@ -161,7 +162,7 @@ _CHANGES = (
 
 
 def _changes(
-    parts: tuple[render.Part, ...], limit_tokens: int, count: fitting.Count
+    parts: tuple[fitting.Part, ...], limit_tokens: int, count: fitting.Count
 ) -> tuple[str, tuple[str, ...]]:
     found = tuple(part for part in parts if part.section in _CHANGES)
     whole = fitting.whole(found, count)

@@ -11,8 +11,9 @@ from ..chain import merge, rules
 from ..chain.chain import Chain, Handover
 from ..records.book import ChainBook, about
 from ..records.paths import HandoverFolder, footprint
-from ..text import fitting, render
+from ..text import fitting
 from ..text.masking import safe
+from ..text.quote import inert, quote
 from ..values.call import Caller, Ports
 from ..values.errors import RecordError, RefusedError, RequestError
 from ..values.packet import HandoverPacket
@@ -139,7 +140,7 @@ def with_beside(
 
 
 def _beside_block(said: str) -> str:
-    return f"Said with it:\n{render.inert(render.quote(said))}"
+    return f"Said with it:\n{inert(quote(said))}"
 
 
 def package_of(

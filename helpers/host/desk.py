@@ -11,7 +11,7 @@ from ..flow import receive
 from ..flow import standing as flow_standing
 from ..flow.answer import Answer
 from ..flow.deliver import Delivery
-from ..text import render
+from ..text.quote import one_line
 from ..values.call import Caller, Ports
 from ..values.errors import HandoverError, RefusedError
 from ..values.settings import Settings
@@ -54,7 +54,7 @@ def desk_recording(agent: Any, handover_id: str) -> Desk:
         with suppress(RefusedError):
             flow_standing.held_by(handover_id, *place.rest)
             return place
-    shown = render.one_line(handover_id, 40)
+    shown = one_line(handover_id, 40)
     raise RefusedError(
         f"no handover {shown} is recorded in this chat",
         "copy the reference from next_step",

@@ -12,7 +12,7 @@ from ..flow import standing as flow_standing
 from ..flow.answer import Answer
 from ..flow.deliver import Delivery, deliver
 from ..records import resources
-from ..text import render
+from ..text.quote import inert
 from ..values.errors import HandoverError, RefusedError
 from . import host
 from .desk import (
@@ -183,7 +183,7 @@ async def can_run(at: Desk, handover_id: str, profile: str) -> None:
 
 def repairable(error: HandoverError) -> Any:
     """The refusal as the host's exception that the model reads; the host expands braces in its text (HOST fact 15)."""
-    return host.RepairableException(render.inert(str(error)))
+    return host.RepairableException(inert(str(error)))
 
 
 def incoming(agent: Any, data: dict[str, Any]) -> None:

@@ -15,7 +15,8 @@ from ..flow.answer import Answer
 from ..flow.deliver import deliver
 from ..flow.prepare import Prepared
 from ..records import resources
-from ..text import masking, render
+from ..text import masking
+from ..text.quote import inert
 from ..values.errors import Code, HandoverError, RefusedError
 from . import host
 from .desk import (
@@ -259,4 +260,4 @@ def roster_lines(agent: Any) -> str:
         settings = host.settings_of(agent)
     except HandoverError as error:
         return f"(roster: {error.message})"
-    return render.inert(settings.roster.lines(host.sender_of(agent)))
+    return inert(settings.roster.lines(host.sender_of(agent)))

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..chain.chain import Chain, fold, packet_in
-from ..text import render
+from ..text.note import entry_body, note_body
+from ..text.quote import quote
 from ..values.call import Ports
 from ..values.errors import RecordError
 from ..values.events import Draft, Event, draft
@@ -223,9 +224,9 @@ def entry_of(event: Event) -> bytes:
     packet = _packet(event)
     created = f"{event.time[:10]} {event.time[11:16]} UTC"
     if event.kind == "prepared":
-        body = render.entry_body(packet, travelled(event), created=created)
+        body = entry_body(packet, travelled(event), created=created)
     else:
-        body = render.note_body(packet, event.kind, event.data.get("note", {}), created=created)
+        body = note_body(packet, event.kind, event.data.get("note", {}), created=created)
     return briefing.seal(packet.identity.handover_id, body)
 
 
@@ -236,7 +237,7 @@ def travelled(event: Event) -> str:
         f"{data['delivered']} of {data['estimated']} tokens (limit {data['limit']}), {data['turns']} recent turns"
     ]
     return "".join(f"{line}\n" for line in lines) + "".join(
-        render.quote(item, "left out: ") for item in data["omitted"]
+        quote(item, "left out: ") for item in data["omitted"]
     )
 
 

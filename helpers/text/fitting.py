@@ -4,15 +4,40 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..values.errors import RequestError
-from .render import Part, graphemes_up_to
+from .quote import inert, safe_end
 
 Count = Callable[[str], int]
 MARK = "[cut here]"
 _MOST_CHARS = 6  # of a token, in a usual text
 _SMALLEST_CUT = 24  # tokens; less of a text than this tells nothing
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a package that travels whole, short, cut or not at all.
+
+    `full` and `short` are blocks of lines, each ending in "\\n"; `short` is what is never cut ("" where all of it may go).
+    `rank` orders what goes in first (1 before 2), `item` names it for the person who reads what was left out.
+    `cut` is the raw text of a part that may be cut at its end, and the function that frames the rest.
+    """
+
+    section: str
+    item: str
+    full: str
+    short: str = ""
+    rank: int = 5
+    cut: tuple[str, Callable[[str], str]] | None = None
+
+
+def inert_part(part: Part) -> Part:
+    """The part with nothing in it that the host would expand, however it travels; its cut is counted as it is sent."""
+    if "{{" not in part.full and "{{" not in part.short:
+        return part
+    cut = (inert(part.cut[0]), part.cut[1]) if part.cut else None
+    return replace(part, full=inert(part.full), short=inert(part.short), cut=cut)
 
 
 @dataclass(frozen=True)
@@ -122,7 +147,7 @@ def cut_text(text: str, limit_tokens: int, cost: Count) -> str:
     """
     length = min(len(text), limit_tokens * 8)
     for _ in range(12):
-        beginning = graphemes_up_to(text, length)
+        beginning = text[: safe_end(text, length)]
         spent = cost(beginning)
         if spent <= limit_tokens:
             return beginning

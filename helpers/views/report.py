@@ -19,7 +19,7 @@ from ..chain.chain import Chain
 from ..records import verify as verifying
 from ..records.paths import HandoverFolder
 from ..records.verify import Finding, Progress, Result
-from ..text.render import one_line
+from ..text.quote import one_line
 from ..values.errors import RecordError, RequestError
 from . import audit, story
 from . import metrics as measuring
