@@ -11,9 +11,10 @@ from ..chain.chain import Handover
 from ..records.paths import HandoverFolder
 from ..text import fitting
 from ..text import note as text_note
+from ..text.quote import on_one_line
 from ..values.call import Ports
 from ..values.errors import RequestError
-from ..values.events import Event
+from ..values.events import Event, Note
 from ..values.packet import HandoverPacket
 from ..values.settings import Settings
 from .package import briefing_path
@@ -93,11 +94,17 @@ def note_parts(
     more: tuple[str, ...] = (),
 ) -> tuple[fitting.Part, ...]:
     """The hand-back in parts; all but its first and last lines may be left out, as the briefing has them."""
-    foot = f"briefing: {briefing_path(folder, packet)}\n"
+    foot = f"briefing: {on_one_line(str(briefing_path(folder, packet)))}\n"
     outcome, note, warnings = (event.data.get(name) for name in ("outcome", "note", "warnings"))
     told = (*more, *(warnings or ()))
     parts = text_note.note_parts(
-        packet, event.kind, outcome or "", note or {}, told, before=handover.packet, foot=foot
+        packet,
+        event.kind,
+        outcome or "",
+        Note.model_validate(note or {}),
+        told,
+        before=handover.packet,
+        foot=foot,
     )
     return tuple(
         fitting.inert_part(part if not part.section else replace(part, short="")) for part in parts
@@ -151,20 +158,10 @@ def note_values(
     }
 
 
-_CHANGES = (
-    "Decisions",
-    "Decisions no longer active",
-    "State",
-    "Open questions",
-    "Warnings",
-    "Artifacts",
-)
-
-
 def _changes(
     parts: tuple[fitting.Part, ...], limit_tokens: int, count: fitting.Count
 ) -> tuple[str, tuple[str, ...]]:
-    found = tuple(part for part in parts if part.section in _CHANGES)
+    found = tuple(part for part in parts if part.section not in text_note.OWN_SECTIONS)
     whole = fitting.whole(found, count)
     if whole.tokens <= limit_tokens:
         return whole.text, ()

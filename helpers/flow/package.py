@@ -15,7 +15,7 @@ from ..records import resources
 from ..records.paths import Facts, HandoverFolder, artifact_facts, check_artifact
 from ..text import fitting as text_fitting
 from ..text import package as text_package
-from ..text.quote import one_line, visible
+from ..text.quote import on_one_line, one_line
 from ..values.call import Ports
 from ..values.errors import (
     RequestError,
@@ -83,7 +83,7 @@ def packaged(
         found = text_package.package_parts(
             packet,
             head=resources.text("package_head"),
-            foot=f"briefing: {visible(str(path)).replace(chr(10), chr(92) + 'n')}\n{resources.text('package_foot')}",
+            foot=f"briefing: {on_one_line(str(path))}\n{resources.text('package_foot')}",
             notices=notices,
             earlier=earlier,
             title_chars=title_chars,

@@ -2,169 +2,161 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..values.packet import Decision, HandoverPacket, StateField
-from .fitting import Part
-from .package import (
-    TITLE_CHARS,
-    _artifacts,
-    _bullet,
-    _decisions,
-    _id,
-    _list,
-    _pair,
-    _text,
-    artifact_line,
-    authority_lines,
-    decision_lines,
-    decline_line,
-    state_line,
+from ..values.events import Note
+from ..values.packet import (
+    NEVER_CUT,
+    Decision,
+    HandoverPacket,
+    Row,
+    StateField,
+    Turn,
+    package_rows,
+    rows,
 )
-from .quote import one_line, plain_name, quote
+from .fitting import Part
+from .package import DRAWINGS, NAMES, Look, decline_line, list_parts, rows_as_parts, text_part
+from .quote import BRIEFING, BULLET, one_line, plain_name, quote
 
-# the hand-back
+# The note's own sections, and how dearly each travels.
+ASKED, ANSWERED = "Asked for", "Asked for, but the packet holds it"
+_TEXTS = {"reason": 1, "what_happened": 1, "next": 1, "observations": 2, "user_state": 2}
+_WARNINGS_RANK = 4
+_ANSWERED_RANK = 5
+NO_VERDICT = ("failed", "cancelled")
+
+
+# --- for the superior
 
 
 def note_parts(
     packet: HandoverPacket,
     kind: str,
     outcome: str,
-    note: Mapping[str, Any],
+    note: Note,
     warnings: Sequence[str],
     *,
     before: HandoverPacket,
     foot: str,
 ) -> tuple[Part, ...]:
     """The hand-back for the superior; of the packet only what changed since `before`."""
+    head = _head(packet, kind, outcome, note)
+    parts = [Part("", "identity", head, head)]
+    parts += list_parts(ASKED, _bullets(note.missing), NEVER_CUT)
+    parts += list_parts(ANSWERED, _bullets(note.already_held), _ANSWERED_RANK)
+    for name, rank in _TEXTS.items():
+        parts += text_part(title(name), getattr(note, name), rank)
+    parts += change_parts(packet, before)
+    parts += list_parts("Warnings", _bullets(warnings), _WARNINGS_RANK)
+    parts.append(Part("", "foot", foot, foot))
+    return tuple(parts)
+
+
+def _head(packet: HandoverPacket, kind: str, outcome: str, note: Note) -> str:
     identity = packet.identity
     who = one_line(identity.receiver)
-    if kind in (
-        "failed",
-        "cancelled",
-    ):  # no verdict of its specialist, which may never have started
+    if kind in NO_VERDICT:  # of a specialist that may never have started
         head = f"# {identity.handover_id} to {who} (hop {identity.hop}) was closed as {kind}"
     else:
         head = f"# {who} handed back {identity.handover_id} (hop {identity.hop}): {kind}"
     head += f", {outcome}\n" if outcome else "\n"
-    lacking = note.get("incomplete", ())
-    head += f"The note is incomplete: no {', '.join(map(one_line, lacking))}.\n" if lacking else ""
-    new = tuple(item for item in packet.decisions if item not in before.decisions)
-    changed = tuple(item for item in packet.state if item not in before.state)
-    questions = tuple(item for item in packet.open_questions if item not in before.open_questions)
-    return (
-        Part("", "identity", head, head),
-        *_list("Asked for", tuple(note.get("missing", ())), _bullet, rank=0),
-        *_list(
-            "Asked for, but the packet holds it",
-            tuple(note.get("already_held", ())),
-            _bullet,
-            rank=5,
-        ),
-        *_text("Reason", str(note.get("reason", "")), 1),
-        *_text("What happened", str(note.get("what_happened", "")), 1),
-        *_text("Next", str(note.get("next", "")), 1),
-        *_text("Observations", str(note.get("observations", "")), 2),
-        *_text("User state", str(note.get("user_state", "")), 2),
-        *_decisions(new, TITLE_CHARS),
-        *_list(
-            "State",
-            changed,
-            lambda item: decline_line(item) if item.status == "declined" else state_line(item),
-            rank=3,
-        ),
-        *_list(
-            "Open questions", questions, lambda item: quote(item.text, f"{_id(item.id)}: "), rank=3
-        ),
-        *_list("Warnings", tuple(warnings), _bullet, rank=4),
-        *_artifacts(tuple(item for item in packet.artifacts if item not in before.artifacts), {}),
-        Part("", "foot", foot, foot),
-    )
+    if note.incomplete:
+        head += f"The note is incomplete: no {', '.join(map(one_line, note.incomplete))}.\n"
+    return head
 
 
-# the briefing
+def change_parts(packet: HandoverPacket, before: HandoverPacket) -> tuple[Part, ...]:
+    """What a specialist added to the packet it was given, as parts."""
+    returned = [row for row in package_rows() if row.travels.returned]
+    changes: dict[str, Any] = {}
+    for row in returned:
+        new, old = getattr(packet, row.name), getattr(before, row.name)
+        if row.plural:
+            changes[row.name] = _additions(new, old)
+        else:
+            changes[row.name] = "" if new == old else new
+    return tuple(rows_as_parts(packet.model_copy(update=changes), returned, Look()))
+
+
+def _additions(items: Sequence[Any], before: Sequence[Any]) -> tuple[Any, ...]:
+    known = {repr(item) for item in before}  # a value may hold JSON, which has no hash
+    return tuple(item for item in items if repr(item) not in known)
+
+
+def _bullets(items: Iterable[str]) -> list[str]:
+    return [quote(item, BULLET) for item in items]
+
+
+# --- for the briefing
 
 
 def entry_body(packet: HandoverPacket, travelled: str, *, created: str) -> str:
-    """The entry of a handover, from "##" to its last line; a pure function of packet and what travelled (trusted text).
+    """The entry of a handover, from "##" to its last line.
 
-    `created` is "2026-06-05 14:03 UTC". A briefing is no chat log: turns are counted, never held.
+    A pure function of packet and what travelled (trusted text). `created` is "2026-06-05 14:03
+    UTC". A briefing is no chat log: turns are counted, never held.
     """
     identity = packet.identity
-    sections = (
-        ("Topic", quote(one_line(packet.topic))),
-        ("Goal", _quoted(packet.goal)),
-        ("Summary", _quoted(packet.summary)),
-        ("User state", _quoted(packet.user_state)),
-        ("Decisions", "".join(map(_entry_decision, packet.decisions))),
-        ("Rejected paths", "".join(_pair(path.what, path.why) for path in packet.rejected_paths)),
-        ("State", "".join(map(_entry_state, packet.state))),
-        ("Flags", "".join(_pair(flag.text, ", ".join(flag.fields)) for flag in packet.flags)),
-        ("Sections done", _quoted(", ".join(packet.sections_done))),
-        ("Stopped at", _quoted(packet.stopped_at)),
-        ("Notes", "".join(map(_bullet, packet.notes))),
-        ("Artifacts", "".join(map(artifact_line, packet.artifacts))),
-        (
-            "Open questions",
-            "".join(quote(item.text, f"{_id(item.id)}: ") for item in packet.open_questions),
-        ),
-        ("Next action", _quoted(packet.next_action)),
-        ("Acceptance", "".join(map(_bullet, packet.acceptance_criteria))),
-        ("Authority", authority_lines(packet.authority)),
-        ("Return condition", _quoted(packet.return_condition)),
-        ("Reason", _quoted(packet.handover_reason)),
-        ("Travelled", travelled),
-    )
-    return heading(
-        created, identity.sender, identity.receiver, "handover", identity.handover_id
-    ) + sections_text(sections)
+    sections = [("Topic", BRIEFING.quote(one_line(packet.topic)))]
+    for row in rows():
+        if row.kind is not Turn:
+            name = row.travels.entry or row.travels.section
+            sections.append((name, _entry_block(row, getattr(packet, row.name))))
+    sections.append(("Travelled", travelled))
+    first = heading(created, identity.sender, identity.receiver, "handover", identity.handover_id)
+    return first + sections_text(sections)
 
 
-def note_body(
-    packet: HandoverPacket, verdict: str, note: Mapping[str, Any], *, created: str
-) -> str:
-    """The entry of a hand-back, of the same shape: the verdict in place of "handover", the note in place of the packet."""
+def _entry_block(row: Row, value: Any) -> str:
+    if row.name in NAMES:
+        value = ", ".join(value)
+    if isinstance(value, str):
+        return BRIEFING.quote(value) if value else ""
+    items = value if row.plural else (value,)
+    return "".join(_entry_item(row, item) for item in items)
+
+
+def _entry_item(row: Row, item: Any) -> str:
+    if isinstance(item, StateField) and item.status == "declined":
+        return decline_line(item, BRIEFING)
+    if isinstance(item, Decision) and item.status != "active":
+        # What no longer holds is told without what it rested on.
+        item = Decision(id=item.id, text=item.text, version=item.version, status=item.status)
+    return DRAWINGS[row.kind](item, BRIEFING)
+
+
+def note_body(packet: HandoverPacket, verdict: str, note: Note, *, created: str) -> str:
+    """The entry of a hand-back, of the same shape.
+
+    The verdict stands in place of "handover", the note in place of the packet.
+    """
     identity = packet.identity
-    named = (
-        (plain_name(str(name).replace("_", " ")).capitalize(), _note_value(value))
-        for name, value in note.items()
-    )
-    return heading(
-        created, identity.receiver, identity.sender, verdict, identity.handover_id
-    ) + sections_text(named)
+    sections = []
+    for name, words in note.said():
+        texts = (words,) if isinstance(words, str) else words
+        sections.append((title(name), "".join(map(BRIEFING.quote, texts))))
+    first = heading(created, identity.receiver, identity.sender, verdict, identity.handover_id)
+    return first + sections_text(sections)
 
 
-def heading(created: str, sender: str, receiver: str, what: str, handover_id: str) -> str:
-    return (
-        f"## {created} · {plain_name(sender)} → {plain_name(receiver)} · {what} · {handover_id}\n"
-    )
+def title(name: str) -> str:
+    """The heading of a part of a note: `what_happened` is "What happened"."""
+    return name.replace("_", " ").capitalize()
+
+
+def heading(created: str, sender: str, receiver: str, verdict: str, handover_id: str) -> str:
+    way = f"{plain_name(sender)} → {plain_name(receiver)}"
+    return f"## {created} · {way} · {verdict} · {handover_id}\n"
+
+
+OWN_SECTIONS = frozenset({"", ASKED, ANSWERED, *map(title, _TEXTS)})
 
 
 def sections_text(sections: Iterable[tuple[str, str]]) -> str:
-    return "".join(f"\n### {name}\n{block}" for name, block in sections if block)
-
-
-def _note_value(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return "".join(map(_note_value, value))
-    if isinstance(value, Mapping):
-        return quote(json.dumps(value, ensure_ascii=False, sort_keys=True))
-    return _quoted("" if value is None else str(value))
-
-
-def _quoted(text: str) -> str:
-    return quote(text) if text else ""
-
-
-def _entry_decision(decision: Decision) -> str:
-    return (
-        decision_lines(decision)
-        if decision.status == "active"
-        else quote(decision.text, f"{_id(decision.id)} v{decision.version} {decision.status}: ")
-    )
-
-
-def _entry_state(field: StateField) -> str:
-    return decline_line(field) if field.status == "declined" else state_line(field)
+    text = ""
+    for name, block in sections:
+        if block:
+            text += f"\n### {name}\n{block}"
+    return text

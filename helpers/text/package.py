@@ -1,95 +1,147 @@
-"""The stage-1 package: a packet as parts that travel whole, short, cut or not at all."""
+"""The stage-1 package: the rows of a packet as parts that travel whole, short, cut or not at all.
+
+`DRAWINGS` says how an item of each type is written, in a package and in a briefing alike. How a row
+becomes parts follows from its type and its `Travels`; a type with a rule of its own stands in
+`_PARTS`.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..values.packet import (
+    NEVER_CUT,
     Artifact,
     Authority,
+    Contents,
     Decision,
+    Flag,
     HandoverPacket,
+    OpenQuestion,
+    RejectedPath,
+    Row,
     StateField,
     Turn,
+    package_rows,
 )
 from .fitting import Part
-from .quote import one_line, plain_name, quote, visible
+from .quote import BULLET, PACKAGE, Frame, one_line, plain_name, quote
 
-T = TypeVar("T")
 TITLE_CHARS = 80
+DECLINED = "Declined by the person: do not ask again"
+NOT_AS_RECORDED = ("changed", "gone", "outside")
+NAMES = frozenset({"sections_done"})  # rows of names: a line each, in a briefing one line
+EARLIER_RANK = 7
 _NOT_ID = re.compile(r"[^\w.\-]")
 
-# lines of the packet's items
+
+# --- an item as a block of lines
 
 
-def decision_title(decision: Decision, limit: int = TITLE_CHARS) -> str:
-    return quote(one_line(decision.text, limit), f"{_id(decision.id)} v{decision.version}: ")
-
-
-def decision_lines(decision: Decision) -> str:
+def _decision(decision: Decision, frame: Frame) -> str:
     """Id, version and text, then what it rests on, each in a line of its own."""
-    owner = f" ({one_line(decision.owner)})" if decision.owner else ""
-    block = quote(decision.text, f"{_id(decision.id)} v{decision.version}{owner}: ")
-    block += quote(decision.rationale, "  why: ") if decision.rationale else ""
-    block += "".join(quote(one_line(item), "  evidence: ") for item in decision.evidence)
+    owner = f" ({frame.words(one_line(decision.owner))})" if decision.owner else ""
+    block = frame.quote(decision.text, f"{_version(decision)}{owner}: ")
+    if decision.rationale:
+        block += frame.quote(decision.rationale, "  why: ")
+    for item in decision.evidence:
+        block += frame.quote(one_line(item), "  evidence: ")
     return block
 
 
-def state_line(field: StateField) -> str:
-    value = json.dumps(field.value, ensure_ascii=False)
-    status = "" if field.status == "answered" else f" [{field.status}]"
-    words = (
-        f" — {json.dumps(one_line(field.verbatim), ensure_ascii=False)}" if field.verbatim else ""
-    )
-    return quote(f"{one_line(field.field)} = {visible(value)}{status}{words}")
+def decision_title(decision: Decision, limit: int = TITLE_CHARS) -> str:
+    return quote(one_line(decision.text, limit), f"{_version(decision)}: ")
 
 
-def decline_line(field: StateField) -> str:
-    words = (
-        f": {json.dumps(one_line(field.verbatim), ensure_ascii=False)}" if field.verbatim else ""
-    )
-    return quote(f"{one_line(field.field)} (declined, hop {field.hop}){words}")
+def state_line(item: StateField, frame: Frame = PACKAGE) -> str:
+    value = frame.words(json.dumps(item.value, ensure_ascii=False))
+    status = "" if item.status == "answered" else f" [{item.status}]"
+    words = f" — {_spoken(item, frame)}" if item.verbatim else ""
+    return frame.quote("", f"{frame.words(one_line(item.field))} = {value}{status}{words}")
 
 
-def artifact_line(artifact: Artifact, status: str = "") -> str:
-    facts = ", ".join(
-        part
-        for part in (
-            one_line(artifact.kind),
-            one_line(artifact.version),
-            f"{artifact.size:,} bytes" if artifact.size is not None else "",
-            f"sha256 {artifact.sha256[:12]}" if artifact.sha256 else "",
-            status.upper() if status not in ("", "unchanged") else status,
-        )
-        if part
-    )
-    return quote(one_line(artifact.path) + (f" ({facts})" if facts else ""))
+def decline_line(item: StateField, frame: Frame = PACKAGE) -> str:
+    words = f": {_spoken(item, frame)}" if item.verbatim else ""
+    return frame.quote("", f"{frame.words(one_line(item.field))} (declined, hop {item.hop}){words}")
+
+
+def _spoken(item: StateField, frame: Frame) -> str:
+    return frame.words(json.dumps(one_line(item.verbatim), ensure_ascii=False))
+
+
+def artifact_line(artifact: Artifact, frame: Frame = PACKAGE, status: str = "") -> str:
+    facts = [frame.words(one_line(artifact.kind)), frame.words(one_line(artifact.version))]
+    if artifact.size is not None:
+        facts.append(f"{artifact.size:,} bytes")
+    if artifact.sha256:
+        facts.append(f"sha256 {artifact.sha256[:12]}")
+    facts.append(status if status == "unchanged" else status.upper())
+    known = ", ".join(filter(None, facts))
+    path = frame.words(one_line(artifact.path))
+    return frame.quote("", f"{path} ({known})" if known else path)
+
+
+def authority_lines(authority: Authority, frame: Frame = PACKAGE) -> str:
+    block = ""
+    for name, items in authority:
+        if items:
+            block += frame.quote(", ".join(map(one_line, items)), f"{name}: ")
+    return block
 
 
 def turn_lines(role: str, text: str) -> str:
     """A turn: who, outside the quote where text cannot forge it, then the words."""
-    return f"{plain_name(role) or 'someone'}:\n{quote(text.strip(chr(10)))}"
+    words = text.strip("\n")
+    return f"{plain_name(role) or 'someone'}:\n{quote(words)}"
 
 
-def authority_lines(authority: Authority) -> str:
-    lines = [
-        quote(", ".join(map(one_line, items)), f"{name}: ") for name, items in authority if items
-    ]
-    return "".join(lines)
+def _pair(words: str, more: str, frame: Frame) -> str:
+    return frame.quote(f"{words} — {more}" if more else words, BULLET)
 
 
 def _id(identifier: str) -> str:
-    return (
-        identifier
-        if identifier.isalnum() and len(identifier) <= 40
-        else _NOT_ID.sub("", identifier)[:40] or "d"
-    )
+    if identifier.isalnum() and len(identifier) <= 40:
+        return identifier
+    return _NOT_ID.sub("", identifier)[:40] or "d"
 
 
-# the package
+def _version(decision: Decision) -> str:
+    status = "" if decision.status == "active" else f" {decision.status}"
+    return f"{_id(decision.id)} v{decision.version}{status}"
+
+
+DRAWINGS: Mapping[type, Callable[[Any, Frame], str]] = {
+    str: lambda text, frame: frame.quote(text, BULLET),
+    Decision: _decision,
+    StateField: state_line,
+    RejectedPath: lambda path, frame: _pair(path.what, path.why, frame),
+    OpenQuestion: lambda item, frame: frame.quote(item.text, f"{_id(item.id)}: "),
+    Artifact: artifact_line,
+    Flag: lambda flag, frame: _pair(flag.text, ", ".join(flag.fields), frame),
+    Authority: authority_lines,
+    Turn: lambda turn, frame: turn_lines(turn.role, turn.text),
+}
+
+
+# --- a row as parts
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a package is to look.
+
+    `title_chars`: decisions may be shortened to a title of that length, 0: not at all.
+    `artifact_status` tells by path how a file is now compared with what was recorded; the lines of
+    those that are not as recorded are never cut, unless the line `artifact_counts` stands for them.
+    """
+
+    title_chars: int = TITLE_CHARS
+    artifact_status: Mapping[str, str] = field(default_factory=dict)
+    artifact_counts: str = ""
 
 
 def package_parts(
@@ -105,106 +157,123 @@ def package_parts(
 ) -> tuple[Part, ...]:
     """The packet as parts in the order in which they stand.
 
-    `head`, `foot` and `notices` are trusted text, blocks of lines and single lines. `artifact_status` tells by path how a file
-    is now compared with what was recorded; the lines of those that are not as recorded are never cut, unless the line
-    `artifact_counts` stands for them. `title_chars` 0: decisions are not shortened. `earlier` are sections about
-    the receiver's own earlier work, first to be cut.
+    `head`, `foot` and `notices` are trusted text, blocks of lines and single lines. The next three
+    are those of `Look`. `earlier` are sections about the receiver's own earlier work, first to go.
     """
-    status = artifact_status or {}
-    frame = identity_lines(packet) + head + "".join(f"Notice: {line}\n" for line in notices)
-    declined = tuple(field for field in packet.state if field.status == "declined")
-    return (
-        Part("", "identity", frame, frame),
-        *_whole("Next action", packet.next_action),
-        *_text("Goal", packet.goal, 1),
-        *_list("Acceptance criteria", packet.acceptance_criteria, _bullet, keep=True),
-        *_whole("Return when", packet.return_condition),
-        *_list("Declined by the person: do not ask again", declined, decline_line, keep=True),
-        *_decisions(packet.decisions, title_chars),
-        *_list(
-            "State",
-            tuple(field for field in packet.state if field.status != "declined"),
-            state_line,
-            rank=2,
-        ),
-        *_list(
-            "Rejected paths: do not try again",
-            packet.rejected_paths,
-            lambda path: _pair(path.what, path.why),
-            rank=3,
-        ),
-        *_list(
-            "Open questions",
-            packet.open_questions,
-            lambda item: quote(item.text, f"{_id(item.id)}: "),
-            rank=2,
-        ),
-        *_artifacts(packet.artifacts, status, artifact_counts),
-        *_list(
-            "Flags", packet.flags, lambda flag: _pair(flag.text, ", ".join(flag.fields)), rank=2
-        ),
-        *_authority(packet.authority),
-        *_text("Stopped at", packet.stopped_at, 3),
-        *_list("Sections done", packet.sections_done, lambda name: quote(one_line(name)), rank=5),
-        *_text("User state", packet.user_state, 3),
-        *_text("Reason for the handover", packet.handover_reason, 6),
-        *_text("Summary", packet.summary, 4),
-        *_list("Notes", packet.notes, _bullet, rank=6),
-        *_turns(packet.recent_turns),
-        *(part for name, text in earlier for part in _text(name, text, 7)),
-        Part("", "foot", foot, foot),
-    )
+    frame = identity_lines(packet) + head
+    for line in notices:
+        frame += f"Notice: {line}\n"
+    parts = [Part("", "identity", frame, frame)]
+    look = Look(title_chars, artifact_status or {}, artifact_counts)
+    parts += rows_as_parts(packet, package_rows(), look)
+    for section, text in earlier:
+        parts += text_part(section, text, EARLIER_RANK)
+    parts.append(Part("", "foot", foot, foot))
+    return tuple(parts)
 
 
 def identity_lines(packet: HandoverPacket) -> str:
     identity = packet.identity
     parent = f", inside {identity.parent}" if identity.parent else ""
+    way = f"{plain_name(identity.sender)} → {plain_name(identity.receiver)}"
     return (
         f"# Handover {identity.handover_id}\n"
-        f"{plain_name(identity.sender)} → {plain_name(identity.receiver)}, hop {identity.hop}, depth {identity.depth}{parent}\n"
+        f"{way}, hop {identity.hop}, depth {identity.depth}{parent}\n"
         f"{quote(one_line(packet.topic), 'topic: ')}"
     )
 
 
-def _whole(section: str, text: str) -> Iterable[Part]:
-    if text:
-        yield Part(section, section.lower(), quote(text), quote(text), 0)
+def rows_as_parts(contents: Contents, rows: Iterable[Row], look: Look) -> Iterator[Part]:
+    """The rows in their order; what the person declined before the first decisions, or at the end."""
+    declines = list(_declines(contents, rows))
+    for row in rows:
+        if row.kind is Decision:
+            yield from declines
+            declines = []
+        yield from _parts_of(row)(row, getattr(contents, row.name), look)
+    yield from declines
 
 
-def _text(section: str, text: str, rank: int) -> Iterable[Part]:
+def _parts_of(row: Row) -> Callable[[Row, Any, Look], Iterator[Part]]:
+    if row.kind is str and not row.plural:
+        return _text
+    return _PARTS.get(row.kind, _items)
+
+
+def _declines(contents: Contents, rows: Iterable[Row]) -> Iterator[Part]:
+    number = 0
+    for row in rows:
+        if row.kind is StateField:
+            for item in getattr(contents, row.name):
+                if item.status == "declined":
+                    number += 1
+                    line = decline_line(item)
+                    yield Part(DECLINED, f"{DECLINED.lower()} {number}", line, line, NEVER_CUT)
+
+
+def text_part(section: str, text: str, rank: int) -> Iterator[Part]:
+    """A text that is cut at its end when room is short."""
     if text:
         yield Part(section, section.lower(), quote(text), "", rank, (text, quote))
 
 
-def _list(
-    section: str, items: Sequence[T], line: Callable[[T], str], *, rank: int = 5, keep: bool = False
-) -> Iterable[Part]:
-    for number, item in enumerate(items, 1):
-        block = line(item)
-        yield Part(section, f"{section.lower()} {number}", block, block if keep else "", rank)
+def list_parts(section: str, blocks: Iterable[str], rank: int) -> Iterator[Part]:
+    """Items that travel whole or not at all."""
+    for number, block in enumerate(blocks, 1):
+        short = block if rank == NEVER_CUT else ""
+        yield Part(section, f"{section.lower()} {number}", block, short, rank)
 
 
-def _decisions(decisions: Sequence[Decision], title_chars: int) -> Iterable[Part]:
+def _text(row: Row, text: str, look: Look) -> Iterator[Part]:
+    section, rank = row.travels.section, row.travels.rank
+    if rank != NEVER_CUT:
+        yield from text_part(section, text, rank)
+    elif text:
+        yield Part(section, section.lower(), quote(text), quote(text), rank)
+
+
+def _items(row: Row, items: Sequence[Any], look: Look) -> Iterator[Part]:
+    drawing = _line if row.name in NAMES else DRAWINGS[row.kind]
+    blocks = [drawing(item, PACKAGE) for item in items]
+    yield from list_parts(row.travels.section, blocks, row.travels.rank)
+
+
+def _line(text: str, frame: Frame) -> str:
+    return frame.quote(one_line(text))
+
+
+def _decisions(row: Row, decisions: Sequence[Decision], look: Look) -> Iterator[Part]:
+    """Titles of the active ones are never cut; the others are a section of their own."""
+    section = row.travels.section
+    over = []
     for decision in decisions:
-        if decision.status == "active":
-            full = decision_lines(decision)
-            short = decision_title(decision, title_chars) if title_chars else full
-            yield Part("Decisions", f"decision {_id(decision.id)}", full, short, 2)
-    for decision in decisions:
+        item = f"decision {_id(decision.id)}"
         if decision.status != "active":
-            label = f"{_id(decision.id)} v{decision.version} {decision.status}: "
-            line = quote(one_line(decision.text, TITLE_CHARS * 2), label)
-            keep = decision.status == "declined"
-            yield Part(
-                "Decisions no longer active",
-                f"decision {_id(decision.id)}",
-                line,
-                line if keep else "",
-                5,
-            )
+            line = decision_title(decision, TITLE_CHARS * 2)
+            short = line if decision.status == "declined" else ""
+            over.append(Part(f"{section} no longer active", item, line, short))
+            continue
+        full = _decision(decision, PACKAGE)
+        short = decision_title(decision, look.title_chars) if look.title_chars else full
+        yield Part(section, item, full, short, row.travels.rank)
+    yield from over
 
 
-NOT_AS_RECORDED = ("changed", "gone", "outside")
+def _state(row: Row, state: Sequence[StateField], look: Look) -> Iterator[Part]:
+    lines = [state_line(item) for item in state if item.status != "declined"]
+    yield from list_parts(row.travels.section, lines, row.travels.rank)
+
+
+def _artifacts(row: Row, artifacts: Sequence[Artifact], look: Look) -> Iterator[Part]:
+    section, counts = row.travels.section, look.artifact_counts
+    if counts:
+        yield Part(section, "how many are not as recorded", counts, counts, NEVER_CUT)
+    for artifact in artifacts:
+        status = look.artifact_status.get(artifact.path, "")
+        line = artifact_line(artifact, PACKAGE, status)
+        short = line if status in NOT_AS_RECORDED and not counts else ""
+        item = f"artifact {one_line(artifact.path, 60)}"
+        yield Part(section, item, line, short, row.travels.rank)
 
 
 def artifact_counts(status: Iterable[str]) -> str:
@@ -212,49 +281,43 @@ def artifact_counts(status: Iterable[str]) -> str:
 
     Such as `2 of the artifacts not as recorded: 1 changed, 1 gone`.
     """
-    found = [word for word in status if word in NOT_AS_RECORDED]
-    told = ", ".join(f"{found.count(word)} {word}" for word in NOT_AS_RECORDED if word in found)
-    return f"{len(found)} of the artifacts not as recorded: {told}\n" if found else ""
+    changed = [word for word in status if word in NOT_AS_RECORDED]
+    counts = [f"{changed.count(word)} {word}" for word in NOT_AS_RECORDED if word in changed]
+    if not counts:
+        return ""
+    return f"{len(changed)} of the artifacts not as recorded: {', '.join(counts)}\n"
 
 
-def _artifacts(
-    artifacts: Sequence[Artifact], status: Mapping[str, str], counts: str = ""
-) -> Iterable[Part]:
-    if counts:
-        yield Part("Artifacts", "how many are not as recorded", counts, counts, 0)
-    for artifact in artifacts:
-        found = status.get(artifact.path, "")
-        line = artifact_line(artifact, found)
-        keep = found in NOT_AS_RECORDED and not counts
-        yield Part(
-            "Artifacts", f"artifact {one_line(artifact.path, 60)}", line, line if keep else "", 2
-        )
-
-
-def _authority(authority: Authority) -> Iterable[Part]:
+def _authority(row: Row, authority: Authority, look: Look) -> Iterator[Part]:
     if lines := authority_lines(authority):
-        yield Part("You may", "authority", lines, lines, 0)
+        yield Part(row.travels.section, "authority", lines, lines, row.travels.rank)
 
 
-def _turns(turns: Sequence[Turn]) -> Iterable[Part]:
-    """Newest turns are worth more: they rank before older ones."""
+def _turns(row: Row, turns: Sequence[Turn], look: Look) -> Iterator[Part]:
+    """Newest turns are worth more: the last one, then the two before it, then the others."""
+    section = row.travels.section
     if not turns:
-        yield Part("Recent turns", "no turns", "none\n", "none\n")
+        yield Part(section, "no turns", "none\n", "none\n")
     for number, turn in enumerate(turns, 1):
-        turns_after = len(turns) - number
+        behind = len(turns) - number
+        rank = row.travels.rank + (behind > 0) + (behind > 2)
         yield Part(
-            "Recent turns",
+            section,
             f"turn {number} of {len(turns)}",
             turn_lines(turn.role, turn.text),
-            "",
-            3 if turns_after == 0 else 4 if turns_after < 3 else 5,
-            (turn.text, lambda rest, role=turn.role: turn_lines(role, rest)),  # type: ignore[misc]
+            rank=rank,
+            cut=(turn.text, _said_by(turn.role)),
         )
 
 
-def _bullet(text: str) -> str:
-    return quote(text, "- ")
+def _said_by(role: str) -> Callable[[str], str]:
+    return lambda text: turn_lines(role, text)
 
 
-def _pair(what: str, why: str) -> str:
-    return _bullet(f"{what} — {why}" if why else what)
+_PARTS: Mapping[type, Callable[[Row, Any, Look], Iterator[Part]]] = {
+    Decision: _decisions,
+    StateField: _state,
+    Artifact: _artifacts,
+    Authority: _authority,
+    Turn: _turns,
+}

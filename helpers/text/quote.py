@@ -8,38 +8,81 @@ frames add up.
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from .masking import clean
 
-# Controls, line and paragraph separators, what changes the direction of text (CVE-2021-42574), what
-# is invisible and spells words (tag characters, but in the flags of England, Scotland and Wales);
-# tab and line feed stay.
-_FLAG: Final = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,8}\U000e007f"
-_UNSAFE: Final = re.compile(
-    f"{_FLAG}|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2061-\u206f\ufeff"
-    "\ufff9-\ufffb\U000e0000-\U000e007f]"
+# Controls, what breaks a line or changes the direction of text (CVE-2021-42574), what is invisible
+# (zero-width signs, fillers, selectors of a variant, tags that spell words). Tab and line feed stay.
+_HIDDEN: Final = (
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
+    "\U000e0000-\U000e0fff]"
 )
+_FLAG: Final = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,8}\U000e007f"  # Scotland
+_ANY_HIDDEN: Final = re.compile(_HIDDEN)
+_FLAG_OR_HIDDEN: Final = re.compile(f"{_FLAG}|{_HIDDEN}")
+_PICTURE: Final = re.compile(
+    "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u27bf\u2900-\u297f\u2b00-\u2bff"
+    "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
+)
+_NON_JOINER, _JOINER, _EMOJI_STYLE = "\u200c", "\u200d", "\ufe0f"
+_NEVER_JOINS: Final = "ءآأؤإاةدذرزوٱڈڑژ"  # Arabic letters that do not join the next one
+_VIRAMA: Final = 9  # combining class of the sign that joins consonants in Indic scripts
 _TICKS: Final = re.compile(r"`{3,}")
 _NOT_PLAIN: Final = re.compile(r"[^\w .\-]")
 _FAR: Final = 1024  # code points: no character as a person sees it is longer
 
 
 def visible(text: str) -> str:
-    """The text with line ends as "\\n" and unsafe characters shown as escapes such as \\u202e."""
-    if text.isprintable() or text.replace("\n", "").isprintable():
+    """The text with line ends as "\\n" and hidden characters shown as escapes such as \\u202e.
+
+    What makes an emoji, a flag or a Persian or Indic word look as it does stays where it does so.
+    """
+    if text.isascii() and (text.isprintable() or text.replace("\n", "").isprintable()):
         return text
-    text = clean(text)[0].replace("\r\n", "\n").replace("\r", "\n")
-    return _UNSAFE.sub(_escape, text)
+    text = clean(text)[0]
+    if not _ANY_HIDDEN.search(text):
+        return text
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _FLAG_OR_HIDDEN.sub(_shown, text)
 
 
-def _escape(match: re.Match[str]) -> str:
-    if len(match[0]) > 1:  # a flag
+def _shown(match: re.Match[str]) -> str:
+    if len(match[0]) > 1 or _shapes_its_neighbours(match.string, match.start()):
         return match[0]
     code = ord(match[0])
     if code < 0x100:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _shapes_its_neighbours(text: str, place: int) -> bool:
+    """Whether the invisible character there changes how those beside it look, as UAX #31 has it."""
+    before, after = text[max(0, place - 1) : place], text[place + 1 : place + 2]
+    if not before or text[place] not in "\u200c\u200d\ufe0e\ufe0f":
+        return False
+    if text[place] in "\ufe0e\ufe0f":
+        return bool(_PICTURE.match(before)) or (before in "#*0123456789" and after == "\u20e3")
+    if unicodedata.combining(before) == _VIRAMA:
+        return after.isalpha()
+    if text[place] == _NON_JOINER:
+        return _joins(before) and after != "" and unicodedata.bidirectional(after) == "AL"
+    if before == _EMOJI_STYLE:
+        before = text[max(0, place - 2) : place - 1]
+    return bool(_PICTURE.match(before) and _PICTURE.match(after))
+
+
+def _joins(letter: str) -> bool:
+    return unicodedata.bidirectional(letter) == "AL" and letter not in _NEVER_JOINS
+
+
+def on_one_line(text: str) -> str:
+    """The text with its line feeds shown too, for the name of a file or folder outside a quote."""
+    return visible(text).replace("\n", "\\n")
 
 
 def inert(text: str) -> str:
@@ -53,11 +96,87 @@ def quote(text: str, label: str = "") -> str:
     `label` is trusted and stands before the first line; the others then are indented, so that none
     can pass for a label.
     """
-    first, *more = visible(text).split("\n")
-    lines = [label + first]
+    shown = visible(text)
+    if "\n" not in shown:
+        return f"> {label}{shown}\n" if label or shown else ">\n"
+    return _behind_marks(shown.split("\n"), label)
+
+
+def _behind_marks(lines: list[str], label: str) -> str:
+    first, *more = lines
+    block = [label + first]
     for line in more:
-        lines.append(f"    {line}" if label and line else line)
-    return "".join(f"> {line}\n" if line else ">\n" for line in lines)
+        block.append(f"{_INDENT}{line}" if label and line else line)
+    return "".join(f"> {line}\n" if line else ">\n" for line in block)
+
+
+# --- a file that is drawn
+
+_INDENT: Final = "    "
+_PUNCTUATION: Final = r"[!-/:-@\[-`{-~]"
+# What can begin or end something that is drawn, and not as the words it is.
+_ALIVE: Final = re.compile(
+    rf"\\(?={_PUNCTUATION}|$)"  # an escape of theirs, a hard line break
+    r"|[`\[]|<(?=[A-Za-z/!?])|&(?=\#?\w{1,32};)"  # code; link, image, footnote; HTML; entity
+    r"|(?<=\S)[*~]|~(?=~)|(?<=[^\s_])_++(?!\w)"  # the end of emphasis; inside a word "_" is none
+    r"|/(?=/)|(?<=[wW]{3})\.|(?<=\w)@(?=\w)"  # what becomes a link by itself
+)
+# The same at the beginning of a line: heading, quote, list, rule, underline, table, fence.
+_LINE_START: Final = re.compile(
+    r"^([ \t]*+)([\#>+\-=|:]|[*_~]++)|^([ \t]*+\d{1,9})([.)])(?=[ \t]|$)"
+)
+
+
+def drawn(text: str) -> str:
+    """One line of words, escaped so that a renderer of Markdown draws them as they are.
+
+    The renderer may be one of CommonMark with tables, strikethrough, footnotes, links and raw HTML.
+    Taking away each backslash before punctuation gives `visible(text)` again.
+    """
+    text = _ALIVE.sub(_escape_all, visible(text))
+    return _LINE_START.sub(_escape_behind, text)
+
+
+def quote_drawn(text: str, label: str = "") -> str:
+    """Like `quote`, with every line `drawn`, but for those that are drawn as code anyway.
+
+    Code is a line indented by four columns where no paragraph goes on; in a bullet columns count
+    from where its words begin.
+    """
+    first, *more = visible(text).split("\n")
+    lines = [drawn(first)]
+    mark = "> " + (_INDENT if label else "")
+    words_at = len("> - ") if label == BULLET else len("> ")
+    in_paragraph = bool(first.strip(" \t") or label.strip(BULLET))
+    for line in more:
+        words = line.lstrip(" \t")
+        before = mark + line[: len(line) - len(words)]
+        is_code = not in_paragraph and len(before.expandtabs(4)) - words_at >= len(_INDENT)
+        lines.append(line if is_code else drawn(line))
+        in_paragraph = bool(words) and not is_code
+    return _behind_marks(lines, label)
+
+
+def _escape_all(match: re.Match[str]) -> str:
+    return "".join(f"\\{sign}" for sign in match[0])
+
+
+def _escape_behind(match: re.Match[str]) -> str:
+    before, signs = match[1] or match[3] or "", match[2] or match[4]
+    return before + "".join(f"\\{sign}" for sign in signs)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """How untrusted words are set: `words` in the middle of a line, `quote` as a block of lines."""
+
+    words: Callable[[str], str]
+    quote: Callable[..., str]
+
+
+BULLET: Final = "- "
+PACKAGE: Final = Frame(visible, quote)
+BRIEFING: Final = Frame(drawn, quote_drawn)
 
 
 def fence(text: str) -> str:
@@ -107,7 +226,7 @@ def _edges(text: str, place: int) -> tuple[int, int]:
     start = text.rfind("\n", far, place) + 1 or far
     for character in regex.finditer(r"\X", text, pos=start, endpos=place + _FAR):
         if character.end() > place > character.start():
-            return character.span()
+            return character.start(), character.end()
         if character.end() >= place:
             break
     return place, place
