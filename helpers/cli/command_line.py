@@ -32,7 +32,7 @@ from ..records import resources
 from ..records.book import chain_holding
 from ..records.folder import HandoverFolder
 from ..records.local import local_ports
-from ..text.render import one_line
+from ..text.quote import one_line
 from ..values import settings as values_settings
 from ..values.call import COMMAND_LINE, ORCHESTRATOR, Call, Caller, Ports
 from ..values.errors import HandoverError, RefusedError, RequestError

@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from ..text.render import one_line
+from ..text.quote import one_line
 from ..values.errors import HandoverError
 
 

@@ -12,7 +12,7 @@ from ..records.folder import HandoverFolder
 from ..text import fitting, render
 from ..values.call import Ports
 from ..values.errors import RequestError
-from ..values.events import Event
+from ..values.events import Event, Note
 from ..values.packet import HandoverPacket
 from ..values.settings import Settings
 from .package import briefing_path
@@ -90,20 +90,26 @@ def note_parts(
     event: Event,
     folder: HandoverFolder,
     more: tuple[str, ...] = (),
-) -> tuple[render.Part, ...]:
+) -> tuple[fitting.Part, ...]:
     """The hand-back in parts; all but its first and last lines may be left out, as the briefing has them."""
-    foot = f"briefing: {briefing_path(folder, packet)}\n"
+    foot = f"briefing: {on_one_line(str(briefing_path(folder, packet)))}\n"
     outcome, note, warnings = (event.data.get(name) for name in ("outcome", "note", "warnings"))
     told = (*more, *(warnings or ()))
-    parts = render.note_parts(
-        packet, event.kind, outcome or "", note or {}, told, before=handover.packet, foot=foot
+    parts = text_note.note_parts(
+        packet,
+        event.kind,
+        outcome or "",
+        Note.model_validate(note or {}),
+        told,
+        before=handover.packet,
+        foot=foot,
     )
     return tuple(
-        render.inert_part(part if not part.section else replace(part, short="")) for part in parts
+        fitting.inert_part(part if not part.section else replace(part, short="")) for part in parts
     )
 
 
-def note_text(parts: tuple[render.Part, ...], settings: Settings, ports: Ports) -> str:
+def note_text(parts: tuple[fitting.Part, ...], settings: Settings, ports: Ports) -> str:
     """The hand-back as its superior reads it, within `handback_note_tokens`; what is left out is named (seed 002)."""
     count, limit = ports.counter().count, settings.handback_note_tokens
     whole = fitting.whole(parts, count)
@@ -116,7 +122,7 @@ def note_text(parts: tuple[render.Part, ...], settings: Settings, ports: Ports) 
 
 
 def note_values(
-    note: Mapping[str, Any], parts: tuple[render.Part, ...], settings: Settings, ports: Ports
+    note: Mapping[str, Any], parts: tuple[fitting.Part, ...], settings: Settings, ports: Ports
 ) -> dict[str, Any]:
     """The hand-back as values for a program or a model, together within `handback_note_tokens`.
 
@@ -150,20 +156,10 @@ def note_values(
     }
 
 
-_CHANGES = (
-    "Decisions",
-    "Decisions no longer active",
-    "State",
-    "Open questions",
-    "Warnings",
-    "Artifacts",
-)
-
-
 def _changes(
-    parts: tuple[render.Part, ...], limit_tokens: int, count: fitting.Count
+    parts: tuple[fitting.Part, ...], limit_tokens: int, count: fitting.Count
 ) -> tuple[str, tuple[str, ...]]:
-    found = tuple(part for part in parts if part.section in _CHANGES)
+    found = tuple(part for part in parts if part.section not in text_note.OWN_SECTIONS)
     whole = fitting.whole(found, count)
     if whole.tokens <= limit_tokens:
         return whole.text, ()

@@ -14,6 +14,7 @@ from ..records.files import footprint
 from ..records.folder import HandoverFolder
 from ..text import fitting, render
 from ..text.masking import safe
+from ..text.quote import inert, quote
 from ..values.call import Caller, Ports
 from ..values.errors import RecordError, RefusedError, RequestError
 from ..values.packet import HandoverPacket
@@ -140,7 +141,7 @@ def with_beside(
 
 
 def _beside_block(said: str) -> str:
-    return f"Said with it:\n{render.inert(render.quote(said))}"
+    return f"Said with it:\n{inert(quote(said))}"
 
 
 def package_of(

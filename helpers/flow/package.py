@@ -15,7 +15,8 @@ from ..records import resources
 from ..records.artifacts import Facts, artifact_facts, check_artifact
 from ..records.folder import HandoverFolder
 from ..text import fitting as text_fitting
-from ..text import render
+from ..text import package as text_package
+from ..text.quote import on_one_line, one_line
 from ..values.call import Ports
 from ..values.errors import (
     RequestError,
@@ -79,18 +80,18 @@ def packaged(
     packet, counter, limit = built.packet, ports.counter(), request.max_context_tokens
     path = briefing_path(folder, packet)
 
-    def parts(title_chars: int, artifact_counts: str = "") -> tuple[render.Part, ...]:
-        found = render.package_parts(
+    def parts(title_chars: int, artifact_counts: str = "") -> tuple[text_fitting.Part, ...]:
+        found = text_package.package_parts(
             packet,
             head=resources.text("package_head"),
-            foot=f"briefing: {render.visible(str(path)).replace(chr(10), chr(92) + 'n')}\n{resources.text('package_foot')}",
+            foot=f"briefing: {on_one_line(str(path))}\n{resources.text('package_foot')}",
             notices=notices,
             earlier=earlier,
             title_chars=title_chars,
             artifact_status=artifact_status,
             artifact_counts=artifact_counts,
         )
-        return tuple(map(render.inert_part, found))
+        return tuple(map(text_fitting.inert_part, found))
 
     package = text_fitting.whole(parts(0), counter.count, likely_tokens=limit)
     estimated = package.tokens
@@ -98,15 +99,15 @@ def packaged(
         check_room(parts, len(packet.artifacts) if keeps_room else 0, limit, counter.count)
         if estimated > limit:
             package = fitted(
-                parts, render.artifact_counts(artifact_status.values()), limit, counter.count
+                parts, text_package.artifact_counts(artifact_status.values()), limit, counter.count
             )
     return Plan(request, specialist, built, package, estimated, counter.name, built.warnings)
 
 
-Parts = Callable[[int, str], tuple[render.Part, ...]]
+Parts = Callable[[int, str], tuple[text_fitting.Part, ...]]
 
 
-_SHORTER_TITLES = (render.TITLE_CHARS, 40, 24)
+_SHORTER_TITLES = (text_package.TITLE_CHARS, 40, 24)
 
 
 def fitted(
@@ -265,7 +266,7 @@ def artifact_warnings(
             if "://" not in item.path
             else ""
         )
-        found.setdefault(told, []).append(render.one_line(item.path, 80))
+        found.setdefault(told, []).append(one_line(item.path, 80))
     return tuple(
         f"artifact {', '.join(names[:5])}{f' and {len(names) - 5} more' if len(names) > 5 else ''}: {told}"
         for word, told in _ARTIFACT_TOLD.items()

@@ -19,6 +19,7 @@ from ..records.book import ChainBook, about, peek
 from ..records.folder import HandoverFolder
 from ..text import render
 from ..text.masking import safe
+from ..text.quote import one_line, quote
 from ..values.call import Caller, Ports
 from ..values.errors import RecordError, RefusedError
 from ..values.events import Draft
@@ -37,12 +38,12 @@ def story_of(
     identity = handover.packet.identity
     lines = [
         f"{handover.id}: {identity.sender} → {identity.receiver}, {handover.state}",
-        f"topic {render.one_line(handover.packet.topic)}, chain {chain.id}, hop {handover.hop}, depth {identity.depth}",
+        f"topic {one_line(handover.packet.topic)}, chain {chain.id}, hop {handover.hop}, depth {identity.depth}",
         f"briefing {briefing_path(folder, handover.packet)}",
         *(f"{event.time[:19].replace('T', ' ')} UTC  {event.kind}" for event in handover.events),
     ]
     if chain.stop:
-        lines.append(f"the chain is stopped: {render.one_line(chain.stop)}")
+        lines.append(f"the chain is stopped: {one_line(chain.stop)}")
     if handover.is_open or handover.state in ("prepared", "superseded"):
         return "\n".join(lines)
     return "\n".join(lines) + "\n" + told_before(handover, folder, settings, ports).note.rstrip()
@@ -129,9 +130,7 @@ def reminded_of(handover: Handover) -> set[str]:
 def remind(book: ChainBook, handover: Handover, given: Mapping[str, str]) -> Answer:
     """Nobody is bothered with what the packet already says."""
     book.write(about(handover.packet, "clarify", missing=[], already_held=list(given)))
-    told = "".join(
-        f"{render.one_line(name, 120)}:\n{render.quote(answer)}" for name, answer in given.items()
-    )
+    told = "".join(f"{one_line(name, 120)}:\n{quote(answer)}" for name, answer in given.items())
     return Answer(f"Your package already answers this; go on with the work.\n{told}")
 
 

@@ -49,14 +49,12 @@ def standing(
         try:
             chain = peek(folder, path.stem, ports)
         except RecordError as error:
-            lines.append(f"Not read: {path.name}: {render.one_line(error.message)}")
+            lines.append(f"Not read: {path.name}: {one_line(error.message)}")
             continue
         if not of_chat(chain, folder, caller):
             continue
         if chain.stop and caller.person_count <= chain.stop_mark and not caller.inside:
-            lines.append(
-                f"Handovers on {render.one_line(chain.id)} were stopped: {render.one_line(chain.stop)}"
-            )
+            lines.append(f"Handovers on {one_line(chain.id)} were stopped: {one_line(chain.stop)}")
         mine = (
             item
             for item in chain.handovers
@@ -64,7 +62,7 @@ def standing(
             and chain.newest_to(item.receiver) is item
         )
         lines += [line for item in mine if (line := _standing_line(item, settings))]
-    return tuple(map(render.inert, lines))
+    return tuple(map(inert, lines))
 
 
 def _standing_line(handover: Handover, settings: Settings) -> str:
@@ -77,7 +75,7 @@ def _standing_line(handover: Handover, settings: Settings) -> str:
         return f"Open: {handover.id}, {handover.receiver} has the work ({handover.state}). Let it go on with {call}"
     if handover.state == "clarify":
         asked = ", ".join(handover.note.get("missing", ()))
-        needs = f"{handover.receiver} needs {render.one_line(asked, 300)}"
+        needs = f"{handover.receiver} needs {one_line(asked, 300)}"
         return f"Asked: {needs}. Answer with handover_to_specialist(answers={handover.id})"
     return ""
 
@@ -112,7 +110,7 @@ def holding(
     chain = chain_holding(folder, handover_id, ports)
     if chain is None:
         raise RefusedError(
-            f"no handover {render.one_line(handover_id, 40)} is recorded in this project",
+            f"no handover {one_line(handover_id, 40)} is recorded in this project",
             "; ".join(
                 filter(None, ("copy the reference from next_step", unreadable(folder.ledgers())))
             ),

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..arguments.history import NEWEST, TURNS_ALLOWED, HistoryRequest
-from ..text.framing import visible, without_blobs
+from ..text.embedded import without_blobs
+from ..text.quote import visible
 from ..values.errors import RequestError
 from .compaction import Compacted, Counts, compact, density, page_of_turn
 from .transcript import ASSISTANT, TOOL, USER, Head, Message, Transcript, line_head

@@ -4,7 +4,7 @@ Order of worth (issue "Stage 2", point 3): the first request; every word of the 
 turns verbatim; results and code with head and tail; the agents' own thoughts last. Nothing that is given is changed, and what
 is left out leaves a mark such as `[turns 12-31 left out: 20 turns, about 9,120 tokens; turns="12-31"]`.
 
-Each block is counted once, blocks add up (see `framing`), and only what can travel is counted at all; what stays behind is
+Each block is counted once, blocks add up (see `text/quote.py`), and only what can travel is counted at all; what stays behind is
 weighed by its length.
 """
 
@@ -15,16 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Protocol
 
-from ..text.framing import (
-    HUGE_CHARS,
-    SHORTEST_BLOB,
-    head_and_tail,
-    quote,
-    safe_end,
-    visible,
-    window,
-    without_blobs,
-)
+from ..text.embedded import HUGE_CHARS, SHORTEST_BLOB, without_blobs
+from ..text.quote import fence, head_and_tail, safe_end, visible, window
 from .transcript import ASSISTANT, TOOL, USER, Message, Transcript, read
 
 MIN_LIMIT_TOKENS: Final = 200
@@ -137,7 +129,7 @@ def page_of_turn(
     piece = text[ends[0] : ends[1]].strip("\n")
     head = heading(message, True).rstrip("\n") + f" · piece {part} of {parts} of this turn\n"
     for _ in range(8):
-        block = head + quote(piece) if piece else head
+        block = head + fence(piece) if piece else head
         tokens = counter.count(block)
         if tokens <= limit_tokens:
             break
@@ -449,7 +441,7 @@ class _Fill:
             if len(text) * per_char > at_most:
                 chars = max(int(max(at_most - _HEAD_TOKENS - _MARK_SLACK, 4) / per_char), 8)
                 return self._cut_block(number, chars, True, head), chars
-        return head + quote(text if len(text) < HUGE_CHARS else visible(text)), 0
+        return head + fence(text if len(text) < HUGE_CHARS else visible(text)), 0
 
     def _cut_block(self, number: int, chars: int, tidy: bool, head: str) -> str:
         text = self.message(number).text
@@ -466,7 +458,7 @@ class _Fill:
         block = "thinks:\n" + (
             cut_quote(text, max(8, int(at_most / per_char)), number, per_char)
             if cut
-            else quote(text)
+            else fence(text)
         )
         more = self._count(block) - self.thought_tokens
         if more > self.room:
@@ -790,7 +782,7 @@ def _one_line(words: str) -> str:
 
 def _thinks(thoughts: str) -> str:
     told = visible(without_blobs(thoughts)).strip("\n")
-    return "thinks:\n" + quote(told) if told.strip() else ""
+    return "thinks:\n" + fence(told) if told.strip() else ""
 
 
 def thought_mark(number: int, tokens: int) -> str:
@@ -825,7 +817,7 @@ def cut_quote(
 
 def _piece(piece: str | int, number: int, tokens_a_char: float) -> str:
     if isinstance(piece, str):
-        return quote(visible(piece).strip("\n"))
+        return fence(visible(piece).strip("\n"))
     return f'[{piece:,} characters, about {int(piece * tokens_a_char) + 1:,} tokens left out here; turns="{number}"]\n'
 
 

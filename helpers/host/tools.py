@@ -17,7 +17,7 @@ from ..arguments.sent import unwrapped
 from ..flow import result
 from ..flow.prepare import Prepared
 from ..records import resources
-from ..text import render
+from ..text.quote import inert
 from ..values.errors import HandoverError, RefusedError
 from . import bindings, conversation, flow_until_then, legs, memory, runs, voice
 from .agents import openable, project_root, root_context, sender_of
@@ -144,4 +144,4 @@ def roster_lines(agent: Agent) -> str:
         settings = settings_of(agent)
     except HandoverError as error:
         return f"(roster: {error.message})"
-    return render.inert(settings.roster.lines(sender_of(agent)))
+    return inert(settings.roster.lines(sender_of(agent)))

@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..chain.chain import Chain, fold, packet_in
-from ..text import render
+from ..text.note import entry_body, note_body
+from ..text.quote import quote_drawn
 from ..values.call import Ports
 from ..values.errors import RecordError
-from ..values.events import Draft, Event, draft
+from ..values.events import Draft, Event, Note, draft
 from ..values.packet import HandoverPacket
 from ..values.settings import Settings
 from . import briefing, files
@@ -224,9 +225,11 @@ def entry_of(event: Event) -> bytes:
     packet = _packet(event)
     created = f"{event.time[:10]} {event.time[11:16]} UTC"
     if event.kind == "prepared":
-        body = render.entry_body(packet, travelled(event), created=created)
+        body = entry_body(packet, travelled(event), created=created)
     else:
-        body = render.note_body(packet, event.kind, event.data.get("note", {}), created=created)
+        body = note_body(
+            packet, event.kind, Note.model_validate(event.data.get("note", {})), created=created
+        )
     return briefing.seal(packet.identity.handover_id, body)
 
 
@@ -237,7 +240,7 @@ def travelled(event: Event) -> str:
         f"{data['delivered']} of {data['estimated']} tokens (limit {data['limit']}), {data['turns']} recent turns"
     ]
     return "".join(f"{line}\n" for line in lines) + "".join(
-        render.quote(item, "left out: ") for item in data["omitted"]
+        quote_drawn(item, "left out: ") for item in data["omitted"]
     )
 
 

@@ -4,15 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from ..values.errors import RequestError
-from .render import Part, graphemes_up_to
+from .quote import inert, safe_end
 
 Count = Callable[[str], int]
 MARK = "[cut here]"
 _MOST_CHARS = 6  # of a token, in a usual text
 _SMALLEST_CUT = 24  # tokens; less of a text than this tells nothing
+_NEWEST_FIRST = "Recent turns"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a package that travels whole, short, cut or not at all.
+
+    `full` and `short` are blocks of lines, each ending in "\\n"; `short` is what is never cut (""
+    where all of it may go). `rank` orders what goes in first (1 before 2), `item` names it for the
+    person who reads what was left out. `cut` is the raw text of a part that may be cut at its end,
+    and the function that frames the rest.
+    """
+
+    section: str
+    item: str
+    full: str
+    short: str = ""
+    rank: int = 5
+    cut: tuple[str, Callable[[str], str]] | None = None
 
 
 @dataclass(frozen=True)
@@ -24,105 +43,228 @@ class Package:
     omitted: tuple[str, ...] = ()
 
 
+def inert_part(part: Part) -> Part:
+    """The part with nothing in it that the host would expand; its cut is counted as it is sent."""
+    if "{{" not in part.full and "{{" not in part.short:
+        return part
+    cut = part.cut
+    if cut:
+        text, frame = cut
+        cut = inert(text), frame
+    return replace(part, full=inert(part.full), short=inert(part.short), cut=cut)
+
+
+# --- a package
+
+
 def whole(parts: Sequence[Part], count: Count, *, likely_tokens: int = 0) -> Package:
     """Everything that was asked to travel, with the count of its text.
 
-    A text of about `likely_tokens` is counted at once, which is the cheapest; a longer one as the sum over its blocks, which
-    is the same and which fitting it needs anyway.
+    A text of about `likely_tokens` is counted at once, which is the cheapest; a longer one as the
+    sum over its blocks, which is the same and which fitting it needs anyway.
     """
-    blocks = [block for heading, part in _headed(parts) for block in (heading, part.full)]
+    blocks = _with_headings(parts, [part.full for part in parts])
     text = "".join(blocks)
-    at_once = len(text) <= likely_tokens * _MOST_CHARS
-    return Package(text, count(text) if at_once else _sum(blocks, count))
+    if len(text) <= likely_tokens * _MOST_CHARS:
+        return Package(text, count(text))
+    return Package(text, sum(map(count, blocks)))
 
 
 def fit(
     parts: Sequence[Part], limit_tokens: int, count: Count, where: Callable[[str], str]
 ) -> Package:
-    """The most valuable parts within the limit; `where(section)` says where what was left out can be read.
+    """The most valuable parts within the limit; `where(section)` says where the rest can be read.
 
-    What a part must not lose (`Part.short`) always travels. Raises RequestError when even that is over the limit.
+    What a part must not lose (`Part.short`) always travels. Raises RequestError when even that is
+    over the limit.
     """
     everything = whole(parts, count)
     if everything.tokens <= limit_tokens:
         return everything
-    chosen = [part.short for part in parts]
-    room = limit_tokens - _size(parts, chosen, count) - count(_closing(parts, chosen))
+    fitting = _Fitting(parts, count)
+    room = limit_tokens - fitting.tokens()
     if room < 0:
-        raise RequestError(
-            f"max_context_tokens must be positive and large enough, got {limit_tokens}: what is never cut"
-            f" ({', '.join(dict.fromkeys(part.section or part.item for part in parts if part.short))})"
-            f" needs {limit_tokens - room} tokens",
-            f"set max_context_tokens to {limit_tokens - room} or more, or shorten these",
-            "limit_not_positive",
-        )
-    order = _by_worth(parts)
-    # What went in makes the closing list shorter, which may leave room for more: twice is enough in practice.
+        raise _too_low(parts, limit_tokens, limit_tokens - room)
+    # What went in makes the closing line shorter, which may leave room for more.
     for _ in range(2):
-        _fill(parts, order, chosen, room, count)
-        room = limit_tokens - _size(parts, chosen, count) - count(_closing(parts, chosen))
-    while room < 0:  # the list of what is missing grew: the least worth goes out again
-        last = next(index for index in reversed(order) if chosen[index] != parts[index].short)
-        chosen[last] = parts[last].short
-        room = limit_tokens - _size(parts, chosen, count) - count(_closing(parts, chosen))
-    blocks = [*_blocks(parts, chosen), _closing(parts, chosen)]
-    return Package("".join(blocks), _sum(blocks, count), _omitted(parts, chosen, where))
+        fitting.fill(room)
+        room = limit_tokens - fitting.tokens()
+    while room < 0:  # the closing line grew
+        fitting.take_out()
+        room = limit_tokens - fitting.tokens()
+    omitted = tuple(loss.line(where) for loss in fitting.losses())
+    return Package("".join(fitting.blocks()), limit_tokens - room, omitted)
 
 
 def least(parts: Sequence[Part], count: Count) -> int:
-    """The tokens of what is never cut, with the line that names all the rest as missing: no limit below it can be kept."""
-    chosen = [part.short for part in parts]
-    return _size(parts, chosen, count) + count(_closing(parts, chosen))
+    """The tokens of what is never cut, with the line that names the rest: the lowest limit."""
+    return _Fitting(parts, count).tokens()
 
 
-def _by_worth(parts: Sequence[Part]) -> list[int]:
-    """Indexes of the parts, the most worth first: by rank, of the turns the newest first."""
-    return sorted(
-        range(len(parts)),
-        key=lambda i: (parts[i].rank, -i if parts[i].section == "Recent turns" else i),
+def _too_low(parts: Sequence[Part], limit_tokens: int, needed: int) -> RequestError:
+    kept = dict.fromkeys(part.section or part.item for part in parts if part.short)
+    return RequestError(
+        f"max_context_tokens must be positive and large enough, got {limit_tokens}: what is never"
+        f" cut ({', '.join(kept)}) needs {needed} tokens",
+        f"set max_context_tokens to {needed} or more, or shorten these",
+        "limit_not_positive",
     )
 
 
-def _fill(
-    parts: Sequence[Part], order: Sequence[int], chosen: list[str], room: int, count: Count
-) -> None:
-    """Put into `chosen` what fits into `room` tokens, in the order of worth."""
-    opened = {part.section for part, block in zip(parts, chosen, strict=True) if block}
-    for index in order:
-        part, before = parts[index], chosen[index]
-        if before not in ("", part.short) or before == part.full:
+class _Fitting:
+    """What goes in of each part: all of it, its beginning, what is never cut of it, or nothing.
+
+    It begins with what is never cut.
+    """
+
+    def __init__(self, parts: Sequence[Part], count: Count) -> None:
+        self._parts = parts
+        self._count = count
+        self._chosen = [part.short for part in parts]
+        self._order = sorted(range(len(parts)), key=self._worth)
+
+    def _worth(self, index: int) -> tuple[int, int]:
+        """Orders parts, the most worth first: by rank, of the turns the newest first."""
+        part = self._parts[index]
+        return part.rank, -index if part.section == _NEWEST_FIRST else index
+
+    def blocks(self) -> list[str]:
+        """The text so far, the line that says what is missing included."""
+        blocks = _with_headings(self._parts, self._chosen)
+        lost = "; ".join(f"{loss.section.lower()} {loss.amount()}" for loss in self.losses())
+        if lost:
+            blocks.append(
+                f"Not here for space, read the briefing (turns: request_full_history): {lost}\n"
+            )
+        return blocks
+
+    def tokens(self) -> int:
+        """Counts add up: each block ends in a line feed, none begins with white space."""
+        return sum(map(self._count, self.blocks()))
+
+    def fill(self, room: int) -> None:
+        """Put in what fits into `room` tokens, in the order of worth."""
+        blocks = zip(self._parts, self._chosen, strict=True)
+        opened = {part.section for part, block in blocks if block}
+        for index in self._order:
+            part, before = self._parts[index], self._chosen[index]
+            if before == part.full or before != part.short:
+                continue  # it is in
+            heading = "" if part.section in opened else _heading(part.section)
+            block = self._best(part, heading, room)
+            if block:
+                room -= self._count(heading) + self._count(block) - self._count(before)
+                self._chosen[index] = block
+                opened.add(part.section)
+
+    def take_out(self) -> None:
+        """Take out again what is worth least."""
+        for index in reversed(self._order):
+            short = self._parts[index].short
+            if self._chosen[index] != short:
+                self._chosen[index] = short
+                return
+
+    def _best(self, part: Part, heading: str, room: int) -> str:
+        """The whole part where it fits, its beginning where it may be cut, else ""."""
+        count = self._count
+        room_for_text = room - count(heading)
+        if count(part.full) - count(part.short) <= room_for_text:
+            return part.full
+        if part.cut is None or room < _SMALLEST_CUT:
+            return ""
+        text, frame = part.cut
+        return frame_cut(text, frame, room_for_text, count)
+
+    def losses(self) -> list[_Loss]:
+        losses: dict[str, _Loss] = {}
+        for part, block in zip(self._parts, self._chosen, strict=True):
+            loss = losses.setdefault(part.section, _Loss(part.section))
+            loss.members += 1
+            if not block:
+                loss.gone.append(part.item)
+            elif block != part.full:
+                loss.short.append(part.item)
+        return [loss for loss in losses.values() if loss.gone or loss.short]
+
+
+@dataclass
+class _Loss:
+    """What is missing of one section: the items left out, and those that are there in part."""
+
+    section: str
+    members: int = 0
+    gone: list[str] = field(default_factory=list)
+    short: list[str] = field(default_factory=list)
+
+    def amount(self) -> str:
+        """Such as "3 of 8 left out, 1 of 8 shortened"; of a section of one part without figures."""
+        amounts = []
+        for items, word in ((self.gone, "left out"), (self.short, "shortened")):
+            if items and self.members > 1:
+                amounts.append(f"{len(items)} of {self.members} {word}")
+            elif items:
+                amounts.append(word)
+        return ", ".join(amounts)
+
+    def line(self, where: Callable[[str], str]) -> str:
+        """How much is missing, each thing by name, and where it can be read."""
+        names = f" ({', '.join(_ranges((*self.gone, *self.short)))})" if self.members > 1 else ""
+        return f"{self.section}: {self.amount()}{names}; {where(self.section)}"
+
+
+_NUMBERED = re.compile(r"(?P<before>.*?)(?P<number>\d{1,9})(?P<after>(?: of \d+)?)")
+
+
+def _ranges(items: Iterable[str]) -> list[str]:
+    """`turn 1 of 9`, `turn 2 of 9` as `turn 1-2 of 9`; other names as they are."""
+    names: list[str] = []
+    run: tuple[str, int, str] | None = None  # the last item: words before, number, words behind
+    first = 0
+    for item in items:
+        match = _NUMBERED.fullmatch(item)
+        if match is None:
+            names.append(item)
+            run = None
             continue
-        heading = "" if part.section in opened else _heading(part.section)
-        block = _best(part, room, count, heading)
-        if block:
-            room -= _sum((heading, block), count) - _sum((before,), count)
-            chosen[index] = block
+        before, number, after = match["before"], int(match["number"]), match["after"]
+        if run == (before, number - 1, after):
+            names[-1] = f"{before}{first}-{number}{after}"
+        else:
+            first = number
+            names.append(item)
+        run = (before, number, after)
+    return names
+
+
+def _heading(section: str) -> str:
+    return f"## {section}\n" if section else ""
+
+
+def _with_headings(parts: Sequence[Part], blocks: Sequence[str]) -> list[str]:
+    """The blocks that are not empty, the heading of a section before its first one."""
+    text = []
+    opened = {""}
+    for part, block in zip(parts, blocks, strict=True):
+        if block and part.section not in opened:
             opened.add(part.section)
+            text.append(_heading(part.section))
+        if block:
+            text.append(block)
+    return text
 
 
-def _best(part: Part, room: int, count: Count, heading: str) -> str:
-    """The whole part where it fits, its beginning where it may be cut, else ""."""
-    if _sum((heading, part.full), count) - _sum((part.short,), count) <= room:
-        return part.full
-    if part.cut is None or room < _SMALLEST_CUT:
-        return ""
-    text, frame = part.cut
-
-    def framed(beginning: str) -> str:
-        return frame(f"{beginning.rstrip()} {MARK}")
-
-    beginning = cut_text(text, room - _sum((heading,), count), lambda rest: count(framed(rest)))
-    return framed(beginning) if beginning else ""
+# --- texts
 
 
 def cut_text(text: str, limit_tokens: int, cost: Count) -> str:
-    """A beginning of the text, in whole characters as a person sees them, with `cost` at most `limit_tokens`.
+    """A beginning of the text with `cost` at most `limit_tokens`, in whole characters as seen.
 
     Steps from a guess by proportion: a handful of counts rather than one for each character.
     """
     length = min(len(text), limit_tokens * 8)
     for _ in range(12):
-        beginning = graphemes_up_to(text, length)
+        beginning = text[: safe_end(text, length)]
         spent = cost(beginning)
         if spent <= limit_tokens:
             return beginning
@@ -130,6 +272,16 @@ def cut_text(text: str, limit_tokens: int, cost: Count) -> str:
         if length <= 0:
             break
     return ""
+
+
+def frame_cut(text: str, frame: Callable[[str], str], limit_tokens: int, count: Count) -> str:
+    """A beginning of the text, marked as cut and framed, in at most `limit_tokens`; "" for none."""
+
+    def framed(beginning: str) -> str:
+        return frame(f"{beginning.rstrip()} {MARK}")
+
+    beginning = cut_text(text, limit_tokens, lambda rest: count(framed(rest)))
+    return framed(beginning) if beginning else ""
 
 
 def fit_texts(
@@ -140,139 +292,25 @@ def fit_texts(
     What is small stays whole; the long ones share the rest evenly and end in `MARK`.
     """
     sizes = {name: count(text) for name, text in texts.items() if text}
-    room, kept, cut = limit_tokens, {}, []
-    for number, name in enumerate(sorted(sizes, key=lambda each: sizes[each])):
-        share, text = room // (len(sizes) - number), texts[name]
+    room = limit_tokens
+    kept = dict.fromkeys(sizes, "")
+    cut: set[str] = set()
+    for number, name in enumerate(sorted(sizes, key=sizes.__getitem__)):
+        share = room // (len(sizes) - number)
+        kept[name] = texts[name]
         if sizes[name] > share:
-            beginning = cut_text(text, share, lambda rest: count(f"{rest.rstrip()} {MARK}"))
-            text = f"{beginning.rstrip()} {MARK}" if beginning else ""
-            cut.append(name)
-        if text:
-            kept[name] = text
-            room -= count(text)
-    return {name: kept[name] for name in texts if name in kept}, tuple(
-        name for name in texts if name in cut
-    )
+            cut.add(name)
+            kept[name] = frame_cut(texts[name], str, share, count)
+        room -= count(kept[name])
+    whole_or_cut = {name: text for name, text in kept.items() if text}
+    return whole_or_cut, tuple(name for name in kept if name in cut)
 
 
 def fit_items(items: Sequence[str], limit_tokens: int, count: Count) -> tuple[str, ...]:
     """The first items that fit into the limit, each whole."""
-    room, kept = limit_tokens, []
-    for item in items:
+    room = limit_tokens
+    for number, item in enumerate(items):
         room -= count(item)
         if room < 0:
-            break
-        kept.append(item)
-    return tuple(kept)
-
-
-def _heading(section: str) -> str:
-    return f"## {section}\n" if section else ""
-
-
-def _headed(parts: Sequence[Part]) -> list[tuple[str, Part]]:
-    """Each part with the heading that stands before it: the section's name before its first part."""
-    seen: set[str] = set()
-    found = []
-    for part in parts:
-        found.append(("" if part.section in seen else _heading(part.section), part))
-        seen.add(part.section)
-    return found
-
-
-def _blocks(parts: Sequence[Part], chosen: Sequence[str]) -> list[str]:
-    """The blocks that were chosen, with the headings that stand before them as blocks of their own."""
-    present = [(part, block) for part, block in zip(parts, chosen, strict=True) if block]
-    headings = [heading for heading, _ in _headed([part for part, _ in present])]
-    return [
-        text
-        for heading, (_, block) in zip(headings, present, strict=True)
-        for text in (heading, block)
-    ]
-
-
-def _size(parts: Sequence[Part], chosen: Sequence[str], count: Count) -> int:
-    return _sum(_blocks(parts, chosen), count)
-
-
-def _sum(blocks: Iterable[str], count: Count) -> int:
-    """The tokens of blocks that follow each other: each ends in a line feed, none begins with white space."""
-    return sum(count(block) for block in blocks if block)
-
-
-@dataclass(frozen=True)
-class _Lost:
-    """What is missing of one section: the items left out, and those that are there in part."""
-
-    section: str
-    members: int
-    gone: tuple[str, ...]
-    short: tuple[str, ...]
-
-    @property
-    def amount(self) -> str:
-        of = f" of {self.members}" if self.members > 1 else ""
-        found = ((self.gone, "left out"), (self.short, "shortened"))
-        return ", ".join(
-            f"{len(items)}{of} {what}" if of else what for items, what in found if items
-        )
-
-
-def _lost(parts: Sequence[Part], chosen: Sequence[str]) -> list[_Lost]:
-    found: dict[str, list[tuple[Part, str]]] = {}
-    for part, block in zip(parts, chosen, strict=True):
-        found.setdefault(part.section, []).append((part, block))
-    lost = []
-    for section, members in found.items():
-        gone = tuple(part.item for part, block in members if not block)
-        short = tuple(part.item for part, block in members if block and block != part.full)
-        if gone or short:
-            lost.append(_Lost(section, len(members), gone, short))
-    return lost
-
-
-def _omitted(
-    parts: Sequence[Part], chosen: Sequence[str], where: Callable[[str], str]
-) -> tuple[str, ...]:
-    """A line for each section that is not whole: how much is missing, each thing by name, and where it can be read."""
-    lines = []
-    for lost in _lost(parts, chosen):
-        names = f" ({', '.join(_ranges((*lost.gone, *lost.short)))})" if lost.members > 1 else ""
-        lines.append(f"{lost.section}: {lost.amount}{names}; {where(lost.section)}")
-    return tuple(lines)
-
-
-_NUMBERED = re.compile(r"(?P<before>.*?)(?P<number>\d{1,9})(?P<after>(?: of \d+)?)")
-
-
-def _ranges(items: Sequence[str]) -> list[str]:
-    """`turn 1 of 9`, `turn 2 of 9` as `turn 1-2 of 9`; other names as they are."""
-    found: list[tuple[str, int, int, str]] = []
-    for item in items:
-        match = _NUMBERED.fullmatch(item)
-        if match is None:
-            found.append((item, 0, -1, ""))
-            continue
-        before, number, after = match["before"], int(match["number"]), match["after"]
-        if found and found[-1] == (before, found[-1][1], number - 1, after):
-            found[-1] = (before, found[-1][1], number, after)
-        else:
-            found.append((before, number, number, after))
-    return [
-        before
-        if last < 0
-        else f"{before}{first}{after}"
-        if first == last
-        else f"{before}{first}-{last}{after}"
-        for before, first, last, after in found
-    ]
-
-
-def _closing(parts: Sequence[Part], chosen: Sequence[str]) -> str:
-    """The line at the end of a package that says what is missing; the foot before it says where the briefing is."""
-    lost = "; ".join(f"{lost.section.lower()} {lost.amount}" for lost in _lost(parts, chosen))
-    return (
-        f"Not here for space, read the briefing (turns: request_full_history): {lost}\n"
-        if lost
-        else ""
-    )
+            return tuple(items[:number])
+    return tuple(items)

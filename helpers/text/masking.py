@@ -5,13 +5,11 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
 import re
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
+
+from .embedded import without_files
 
 _START = r"(?<![A-Za-z0-9])"  # not \b: a key may follow a Chinese character
 _BEGIN, _END = (
@@ -129,112 +127,6 @@ def safe(text: str, mask: Mask) -> tuple[str, bool]:
     """
     whole, lone = clean(text)
     return mask(without_files(whole)), lone
-
-
-_URI = re.compile(
-    r"(?i)(?<![a-z0-9])data:(?P<type>[\w.+\-]{1,80}/[\w.+\-]{1,80})?(?:\s?;\s?(?!base64)[\w.+\-]{1,40}=[\w.+\-]{1,80}){0,4}"
-    r"(?P<base64>\s?;\s?base64)?\s?,"
-)
-_GAP = (
-    r"(?:\s{1,16}|\\[nrt]|%0[ad]|%20)"  # where base64 is wrapped, also as JSON or a URI writes it
-)
-_CODE = r"(?:[a-z0-9+/_\-]{1,512}|%2[bf]|\\/|\\u002[bf])"
-_PADDING = r"(?:=|%3d|\\u003d){0,2}"
-_GAPS = re.compile(rf"(?i){_GAP}{{0,4}}")
-_CODE_LINE = re.compile(rf"(?i)((?:{_CODE})*+)({_PADDING})")
-_PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
-_PLAIN_DATA = re.compile(r"[^\s\"'<>()\[\]`]+")
-_NO_WORD = re.compile(r"[a-z]\d|\d[a-z]|[a-z][A-Z]")
-SHORTEST_FILE = 200  # characters of a data URI that is worth a line of its own
-_MOST_COLUMNS, _FEWEST_COLUMNS, _SHORTEST_REST = 128, 32, 16
-
-
-def without_files(text: str) -> str:
-    """The text with each data URI of 200 characters and more told as `[image/png, 106,200 bytes, sha256 1f2e3d4c5b6a7988]`.
-
-    Upper case, a blank behind the comma, percent-encoded bytes and base64 that is wrapped, also by an escaped `\\n`, are the same
-    file: its size and hash are those of the bytes.
-    """
-    if "data:" not in text.lower():
-        return text
-    parts: list[str] = []
-    done = 0
-    while (match := _URI.search(text, done)) is not None:
-        end, data = _file_in(text, match)
-        parts.append(text[done : match.start() if data is not None else end])
-        if data is not None:
-            kind = (match["type"] or "text/plain").lower()
-            parts.append(
-                f"[{kind}, {len(data):,} bytes, sha256 {hashlib.sha256(data).hexdigest()[:16]}]"
-            )
-        done = end
-    return "".join((*parts, text[done:]))
-
-
-def _file_in(text: str, match: re.Match[str]) -> tuple[int, bytes | None]:
-    """Where the data URI ends, and its bytes; None where it is too short to be told."""
-    if match["base64"]:
-        end, code = _base64_at(text, match.end())
-        if len(code) < SHORTEST_FILE:
-            return match.end(), None
-        plain = code.translate(str.maketrans("-_", "+/")).encode()
-        with suppress(ValueError, binascii.Error):
-            return end, base64.b64decode(plain + b"=" * (-len(plain) % 4))
-        return end, plain
-    found = _PLAIN_DATA.match(text, match.end())
-    if found is None or len(found[0]) < SHORTEST_FILE:
-        return match.end(), None
-    unescaped = re.sub(r"\\[nrt]", "", found[0])
-    return found.end(), _PERCENT.sub(_byte, unescaped.encode("utf-8", "surrogatepass"))
-
-
-def _byte(match: re.Match[bytes]) -> bytes:
-    return bytes([int(match[1], 16)])
-
-
-def _base64_at(text: str, start: int) -> tuple[int, str]:
-    """Where base64 that begins here ends, and the code without padding and line ends.
-
-    A line below belongs to it when the lines are those of wrapped base64: all but the first and the last of one length.
-    """
-    codes: list[str] = []
-    end, columns = start, 0
-    while True:
-        begun = _GAPS.match(text, end)
-        line = _CODE_LINE.match(text, begun.end() if begun else end)
-        assert line is not None  # it may be empty
-        code, padded = _plain_code(line[1]), bool(line[2])
-        if len(codes) == 1:
-            columns = len(code) if len(codes[0]) <= _MOST_COLUMNS else 0
-        last = padded or len(code) != columns
-        if codes and not _goes_on(text, line, code, columns, padded):
-            break
-        codes.append(code)
-        end = line.end()
-        if padded or (len(codes) > 1 and last) or not code:
-            break
-    return end, "".join(codes)
-
-
-def _goes_on(text: str, line: re.Match[str], code: str, columns: int, padded: bool) -> bool:
-    """Whether this line belongs to the wrapped base64 above it."""
-    if columns < _FEWEST_COLUMNS:
-        return False
-    ends = (
-        line.end() == len(text) or text[line.end()] in "\\\"'<>()[]`%" or text[line.end()].isspace()
-    )
-    if not ends or len(code) > columns:
-        return False
-    if padded or len(code) == columns or len(code) >= _SHORTEST_REST:
-        return True
-    return len(code) % 4 == 0 and bool(_NO_WORD.search(code))
-
-
-def _plain_code(code: str) -> str:
-    if "%" in code or "\\" in code:
-        code = re.sub(r"(?i)%2b|\\u002b", "+", code)
-        code = re.sub(r"(?i)%2f|\\/|\\u002f", "/", code)
-    return code
 
 
 def clean(text: str) -> tuple[str, bool]:

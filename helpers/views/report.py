@@ -18,7 +18,7 @@ from ..records import verify as verifying
 from ..records.comparison import Finding
 from ..records.folder import HandoverFolder
 from ..records.verify import Progress, Result
-from ..text.render import one_line
+from ..text.quote import one_line
 from ..values.errors import RecordError, RequestError
 from . import audit, story
 from . import metrics as measuring

@@ -7,7 +7,7 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from usr.plugins.software_orchestrator.helpers.text import fitting, render
+from usr.plugins.software_orchestrator.helpers.text import fitting, package
 from usr.plugins.software_orchestrator.helpers.text.tokens import counter, estimate
 from usr.plugins.software_orchestrator.helpers.values.errors import RequestError
 from usr.plugins.software_orchestrator.helpers.values.packet import HandoverPacket
@@ -39,7 +39,7 @@ def real():
 
 def parts_of(**fields):
     packet = HandoverPacket.model_validate({"identity": IDENTITY, "topic": "topic", **fields})
-    return render.package_parts(
+    return package.package_parts(
         packet, head="head\n", foot="briefing: /p/b.md\nAnswer with handover_reply.\n"
     )
 

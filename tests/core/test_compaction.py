@@ -17,7 +17,7 @@ from usr.plugins.software_orchestrator.helpers.history.compaction import (
     compact,
 )
 from usr.plugins.software_orchestrator.helpers.history.transcript import Transcript, from_chat
-from usr.plugins.software_orchestrator.helpers.text import framing, tokens
+from usr.plugins.software_orchestrator.helpers.text import quote, tokens
 
 CHATS = Path(__file__).resolve().parents[1] / "data" / "chats"
 MARK = re.compile(
@@ -336,10 +336,10 @@ def test_the_limit_holds_for_everything_and_every_turn_is_accounted_for(
 def test_a_cut_never_divides_a_character_as_a_person_sees_it(text: str, at: int) -> None:
     borders = {0, *(match.end() for match in regex.finditer(r"\X", text))}
 
-    for end in (framing.safe_end(text, at), framing.safe_start(text, at)):
+    for end in (quote.safe_end(text, at), quote.safe_start(text, at)):
         assert end in borders or end in (0, len(text))
 
 
 @pytest.mark.parametrize("hidden", ["\U000e0041", "\u061c", "\u2062", "\ufff9", "\u202e", "\x1b"])
 def test_what_a_package_shows_escaped_a_history_shows_escaped_too(hidden):
-    assert hidden not in framing.visible(f"a{hidden}b")
+    assert hidden not in quote.visible(f"a{hidden}b")

@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usr.plugins.software_orchestrator.helpers.text.framing import without_blobs
+from usr.plugins.software_orchestrator.helpers.text.embedded import without_blobs, without_files
 from usr.plugins.software_orchestrator.helpers.text.masking import (
     clean,
     map_text,
     redact,
     safe,
-    without_files,
 )
 
 A = "Ab3" * 14

@@ -3,8 +3,8 @@
 import pytest
 
 from usr.plugins.software_orchestrator.helpers.flow import prepare
+from usr.plugins.software_orchestrator.helpers.records import book
 from usr.plugins.software_orchestrator.helpers.records.files import footprint
-from usr.plugins.software_orchestrator.helpers.text import render
 from usr.plugins.software_orchestrator.helpers.values.errors import MemoryRuleError
 
 
@@ -20,14 +20,14 @@ def test_a_record_that_grew_passes_and_one_that_was_rewritten_is_caught(tmp_path
 
 
 def test_a_briefing_that_would_hold_turns_is_caught(desk, monkeypatch):
-    wholly = render.entry_body
+    wholly = book.entry_body
 
     def with_turns(packet, travelled, **more):
         return wholly(
             packet, travelled + "".join(turn.text + "\n" for turn in packet.recent_turns), **more
         )
 
-    monkeypatch.setattr(render, "entry_body", with_turns)
+    monkeypatch.setattr(book, "entry_body", with_turns)
     with pytest.raises(MemoryRuleError, match="turns"):
         desk.call("frontend_designer", summary="s", recent_turns=["user: hello there"])
 

@@ -9,7 +9,8 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from usr.plugins.software_orchestrator.helpers.records import briefing, resources
-from usr.plugins.software_orchestrator.helpers.text import render
+from usr.plugins.software_orchestrator.helpers.text.note import entry_body
+from usr.plugins.software_orchestrator.helpers.text.package import package_parts
 from usr.plugins.software_orchestrator.helpers.text.tokens import counter
 from usr.plugins.software_orchestrator.helpers.values import packet
 from usr.plugins.software_orchestrator.helpers.values.packet import HandoverPacket, schema
@@ -32,7 +33,7 @@ def example():
 def rendered_package(of):
     foot = f"briefing: {BRIEFING}\n" + resources.text("package_foot")
     status = {item.path: "unchanged" for item in of.artifacts}
-    parts = render.package_parts(
+    parts = package_parts(
         of, head=resources.text("package_head"), foot=foot, artifact_status=status
     )
     found, seen = "", set()
@@ -44,7 +45,7 @@ def rendered_package(of):
 
 
 def rendered_entry(of):
-    body = render.entry_body(
+    body = entry_body(
         of, "505 of 505 tokens (limit 3000), 2 recent turns\n", created="2026-06-05 14:03 UTC"
     )
     return briefing.seal(of.identity.handover_id, body).decode()

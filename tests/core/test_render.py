@@ -8,14 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from usr.plugins.software_orchestrator.helpers.records import briefing
-from usr.plugins.software_orchestrator.helpers.text import render
-from usr.plugins.software_orchestrator.helpers.text.render import (
-    graphemes_up_to,
+from usr.plugins.software_orchestrator.helpers.text.note import entry_body, note_body
+from usr.plugins.software_orchestrator.helpers.text.package import package_parts, turn_lines
+from usr.plugins.software_orchestrator.helpers.text.quote import (
     one_line,
     plain_name,
     quote,
-    turn_lines,
-    unquote,
+    safe_end,
     visible,
 )
 from usr.plugins.software_orchestrator.helpers.values.packet import HandoverPacket
@@ -122,13 +121,19 @@ def packet(text, *, plain="x"):
     )
 
 
+def unquote(block):
+    """The text of a block made by `quote` without a label."""
+    lines = block.removesuffix("\n").split("\n")
+    return "\n".join(line.removeprefix(">").removeprefix(" ") for line in lines)
+
+
 def outside(text):
     """The lines that are not quoted."""
     return [line for line in text.split("\n") if not line.startswith(">")]
 
 
 def package(text):
-    parts = render.package_parts(
+    parts = package_parts(
         packet(text),
         head="head\n",
         foot="foot\n",
@@ -138,7 +143,7 @@ def package(text):
 
 
 def entry(text):
-    return render.entry_body(packet(text), "12 of 12 tokens\n", created="2026-06-05 14:03 UTC")
+    return entry_body(packet(text), "12 of 12 tokens\n", created="2026-06-05 14:03 UTC")
 
 
 def note(text):
@@ -147,7 +152,7 @@ def note(text):
         "observations": [text or "x", {"a": text}],
         "next": text or "x",
     }
-    return render.note_body(packet(text), "done", told, created="2026-06-05 14:03 UTC")
+    return note_body(packet(text), "done", told, created="2026-06-05 14:03 UTC")
 
 
 @given(hostile)
@@ -206,7 +211,7 @@ def test_nothing_that_breaks_reorders_or_hides_a_line_stays(text):
         ("a\r\nb\rc", "a\nb\nc"),
         ("a\tb\nc", "a\tb\nc"),
         ("a\\nb", "a\\nb"),
-        ("\ud800", "\\ud800"),
+        ("\ud800", "\ufffd"),
         ("hi\U000e0069\U000e0067", "hi\\U000e0069\\U000e0067"),
         (
             "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
@@ -255,9 +260,7 @@ def test_a_summary_in_the_imperative_stands_as_a_quotation():
 
 
 def test_a_package_without_turns_says_so():
-    parts = render.package_parts(
-        packet("x").model_copy(update={"recent_turns": ()}), head="", foot=""
-    )
+    parts = package_parts(packet("x").model_copy(update={"recent_turns": ()}), head="", foot="")
     assert [(part.full, part.short) for part in parts if part.section == "Recent turns"] == [
         ("none\n", "none\n")
     ]
@@ -265,7 +268,7 @@ def test_a_package_without_turns_says_so():
 
 @given(st.text(st.sampled_from("aé好🇩🇪👨\u200d👩👍🏽e\u0301ำกน้ \n\r")), st.integers(0, 30))
 def test_a_cut_is_at_the_end_of_what_a_person_sees_as_a_character(text, limit):
-    begun = graphemes_up_to(text, limit)
+    begun = text[: safe_end(text, limit)]
     assert len(begun) <= limit or begun == text
     whole = regex.findall(r"\X", text)
     ends = {len("".join(whole[:count])) for count in range(len(whole) + 1)}
@@ -281,7 +284,7 @@ def test_one_line_is_one_line_and_no_longer_than_asked(text, limit):
 
 @given(hostile)
 def test_every_block_ends_a_line_and_starts_with_no_space_so_that_counts_add_up(text):
-    for part in render.package_parts(packet(text), head="head\n", foot="foot\n"):
+    for part in package_parts(packet(text), head="head\n", foot="foot\n"):
         for block in filter(None, (part.full, part.short)):
             assert block.endswith("\n")
             assert not block[0].isspace()
@@ -290,7 +293,7 @@ def test_every_block_ends_a_line_and_starts_with_no_space_so_that_counts_add_up(
 def test_a_declined_decision_is_never_cut():
     kept = [
         part.short
-        for part in render.package_parts(packet("x"), head="", foot="")
+        for part in package_parts(packet("x"), head="", foot="")
         if "declined" in part.full
     ]
     assert all(kept)

@@ -15,7 +15,7 @@ from usr.plugins.software_orchestrator.helpers.chain.chain import OPEN
 from usr.plugins.software_orchestrator.helpers.flow import deliver as flow_deliver
 from usr.plugins.software_orchestrator.helpers.flow import receive
 from usr.plugins.software_orchestrator.helpers.records.book import peek
-from usr.plugins.software_orchestrator.helpers.text import fitting, render, tokens
+from usr.plugins.software_orchestrator.helpers.text import fitting, quote, tokens
 from usr.plugins.software_orchestrator.helpers.values.errors import HandoverError, RefusedError
 from usr.plugins.software_orchestrator.tests.core.chain_maker import SETTINGS, ChainMaker
 
@@ -84,10 +84,10 @@ def test_texts_that_share_a_limit_never_exceed_it_and_what_was_cut_is_named(
 
 @given(TEXT | st.from_regex(r"\{{1,7}[a-z]{0,3}\}{0,4}", fullmatch=True))
 def test_inert_text_holds_no_double_brace_and_loses_no_character(text: str) -> None:
-    calm = render.inert(text)
+    calm = quote.inert(text)
     assert "{{" not in calm
     assert calm.replace("{ ", "{").replace("{ ", "{") == text.replace("{ ", "{").replace("{ ", "{")
-    assert render.inert(calm) == calm
+    assert quote.inert(calm) == calm
 
 
 @settings(max_examples=15)

@@ -1,0 +1,323 @@
+"""The stage-1 package: the rows of a packet as parts that travel whole, short, cut or not at all.
+
+`DRAWINGS` says how an item of each type is written, in a package and in a briefing alike. How a row
+becomes parts follows from its type and its `Travels`; a type with a rule of its own stands in
+`_PARTS`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..values.packet import (
+    NEVER_CUT,
+    Artifact,
+    Authority,
+    Contents,
+    Decision,
+    Flag,
+    HandoverPacket,
+    OpenQuestion,
+    RejectedPath,
+    Row,
+    StateField,
+    Turn,
+    package_rows,
+)
+from .fitting import Part
+from .quote import BULLET, PACKAGE, Frame, one_line, plain_name, quote
+
+TITLE_CHARS = 80
+DECLINED = "Declined by the person: do not ask again"
+NOT_AS_RECORDED = ("changed", "gone", "outside")
+NAMES = frozenset({"sections_done"})  # rows of names: a line each, in a briefing one line
+EARLIER_RANK = 7
+_NOT_ID = re.compile(r"[^\w.\-]")
+
+
+# --- an item as a block of lines
+
+
+def _decision(decision: Decision, frame: Frame) -> str:
+    """Id, version and text, then what it rests on, each in a line of its own."""
+    owner = f" ({frame.words(one_line(decision.owner))})" if decision.owner else ""
+    block = frame.quote(decision.text, f"{_version(decision)}{owner}: ")
+    if decision.rationale:
+        block += frame.quote(decision.rationale, "  why: ")
+    for item in decision.evidence:
+        block += frame.quote(one_line(item), "  evidence: ")
+    return block
+
+
+def decision_title(decision: Decision, limit: int = TITLE_CHARS) -> str:
+    return quote(one_line(decision.text, limit), f"{_version(decision)}: ")
+
+
+def state_line(item: StateField, frame: Frame = PACKAGE) -> str:
+    value = frame.words(json.dumps(item.value, ensure_ascii=False))
+    status = "" if item.status == "answered" else f" [{item.status}]"
+    words = f" — {_spoken(item, frame)}" if item.verbatim else ""
+    return frame.quote("", f"{frame.words(one_line(item.field))} = {value}{status}{words}")
+
+
+def decline_line(item: StateField, frame: Frame = PACKAGE) -> str:
+    words = f": {_spoken(item, frame)}" if item.verbatim else ""
+    return frame.quote("", f"{frame.words(one_line(item.field))} (declined, hop {item.hop}){words}")
+
+
+def _spoken(item: StateField, frame: Frame) -> str:
+    return frame.words(json.dumps(one_line(item.verbatim), ensure_ascii=False))
+
+
+def artifact_line(artifact: Artifact, frame: Frame = PACKAGE, status: str = "") -> str:
+    facts = [frame.words(one_line(artifact.kind)), frame.words(one_line(artifact.version))]
+    if artifact.size is not None:
+        facts.append(f"{artifact.size:,} bytes")
+    if artifact.sha256:
+        facts.append(f"sha256 {artifact.sha256[:12]}")
+    facts.append(status if status == "unchanged" else status.upper())
+    known = ", ".join(filter(None, facts))
+    path = frame.words(one_line(artifact.path))
+    return frame.quote("", f"{path} ({known})" if known else path)
+
+
+def authority_lines(authority: Authority, frame: Frame = PACKAGE) -> str:
+    block = ""
+    for name, items in authority:
+        if items:
+            block += frame.quote(", ".join(map(one_line, items)), f"{name}: ")
+    return block
+
+
+def turn_lines(role: str, text: str) -> str:
+    """A turn: who, outside the quote where text cannot forge it, then the words."""
+    words = text.strip("\n")
+    return f"{plain_name(role) or 'someone'}:\n{quote(words)}"
+
+
+def _pair(words: str, more: str, frame: Frame) -> str:
+    return frame.quote(f"{words} — {more}" if more else words, BULLET)
+
+
+def _id(identifier: str) -> str:
+    if identifier.isalnum() and len(identifier) <= 40:
+        return identifier
+    return _NOT_ID.sub("", identifier)[:40] or "d"
+
+
+def _version(decision: Decision) -> str:
+    status = "" if decision.status == "active" else f" {decision.status}"
+    return f"{_id(decision.id)} v{decision.version}{status}"
+
+
+DRAWINGS: Mapping[type, Callable[[Any, Frame], str]] = {
+    str: lambda text, frame: frame.quote(text, BULLET),
+    Decision: _decision,
+    StateField: state_line,
+    RejectedPath: lambda path, frame: _pair(path.what, path.why, frame),
+    OpenQuestion: lambda item, frame: frame.quote(item.text, f"{_id(item.id)}: "),
+    Artifact: artifact_line,
+    Flag: lambda flag, frame: _pair(flag.text, ", ".join(flag.fields), frame),
+    Authority: authority_lines,
+    Turn: lambda turn, frame: turn_lines(turn.role, turn.text),
+}
+
+
+# --- a row as parts
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a package is to look.
+
+    `title_chars`: decisions may be shortened to a title of that length, 0: not at all.
+    `artifact_status` tells by path how a file is now compared with what was recorded; the lines of
+    those that are not as recorded are never cut, unless the line `artifact_counts` stands for them.
+    """
+
+    title_chars: int = TITLE_CHARS
+    artifact_status: Mapping[str, str] = field(default_factory=dict)
+    artifact_counts: str = ""
+
+
+def package_parts(
+    packet: HandoverPacket,
+    *,
+    head: str,
+    foot: str,
+    notices: Sequence[str] = (),
+    earlier: Sequence[tuple[str, str]] = (),
+    title_chars: int = TITLE_CHARS,
+    artifact_status: Mapping[str, str] | None = None,
+    artifact_counts: str = "",
+) -> tuple[Part, ...]:
+    """The packet as parts in the order in which they stand.
+
+    `head`, `foot` and `notices` are trusted text, blocks of lines and single lines. The next three
+    are those of `Look`. `earlier` are sections about the receiver's own earlier work, first to go.
+    """
+    frame = identity_lines(packet) + head
+    for line in notices:
+        frame += f"Notice: {line}\n"
+    parts = [Part("", "identity", frame, frame)]
+    look = Look(title_chars, artifact_status or {}, artifact_counts)
+    parts += rows_as_parts(packet, package_rows(), look)
+    for section, text in earlier:
+        parts += text_part(section, text, EARLIER_RANK)
+    parts.append(Part("", "foot", foot, foot))
+    return tuple(parts)
+
+
+def identity_lines(packet: HandoverPacket) -> str:
+    identity = packet.identity
+    parent = f", inside {identity.parent}" if identity.parent else ""
+    way = f"{plain_name(identity.sender)} → {plain_name(identity.receiver)}"
+    return (
+        f"# Handover {identity.handover_id}\n"
+        f"{way}, hop {identity.hop}, depth {identity.depth}{parent}\n"
+        f"{quote(one_line(packet.topic), 'topic: ')}"
+    )
+
+
+def rows_as_parts(contents: Contents, rows: Iterable[Row], look: Look) -> Iterator[Part]:
+    """The rows in their order; what the person declined before the first decisions, or at the end."""
+    declines = list(_declines(contents, rows))
+    for row in rows:
+        if row.kind is Decision:
+            yield from declines
+            declines = []
+        yield from _parts_of(row)(row, getattr(contents, row.name), look)
+    yield from declines
+
+
+def _parts_of(row: Row) -> Callable[[Row, Any, Look], Iterator[Part]]:
+    if row.kind is str and not row.plural:
+        return _text
+    return _PARTS.get(row.kind, _items)
+
+
+def _declines(contents: Contents, rows: Iterable[Row]) -> Iterator[Part]:
+    number = 0
+    for row in rows:
+        if row.kind is StateField:
+            for item in getattr(contents, row.name):
+                if item.status == "declined":
+                    number += 1
+                    line = decline_line(item)
+                    yield Part(DECLINED, f"{DECLINED.lower()} {number}", line, line, NEVER_CUT)
+
+
+def text_part(section: str, text: str, rank: int) -> Iterator[Part]:
+    """A text that is cut at its end when room is short."""
+    if text:
+        yield Part(section, section.lower(), quote(text), "", rank, (text, quote))
+
+
+def list_parts(section: str, blocks: Iterable[str], rank: int) -> Iterator[Part]:
+    """Items that travel whole or not at all."""
+    for number, block in enumerate(blocks, 1):
+        short = block if rank == NEVER_CUT else ""
+        yield Part(section, f"{section.lower()} {number}", block, short, rank)
+
+
+def _text(row: Row, text: str, look: Look) -> Iterator[Part]:
+    section, rank = row.travels.section, row.travels.rank
+    if rank != NEVER_CUT:
+        yield from text_part(section, text, rank)
+    elif text:
+        yield Part(section, section.lower(), quote(text), quote(text), rank)
+
+
+def _items(row: Row, items: Sequence[Any], look: Look) -> Iterator[Part]:
+    drawing = _line if row.name in NAMES else DRAWINGS[row.kind]
+    blocks = [drawing(item, PACKAGE) for item in items]
+    yield from list_parts(row.travels.section, blocks, row.travels.rank)
+
+
+def _line(text: str, frame: Frame) -> str:
+    return frame.quote(one_line(text))
+
+
+def _decisions(row: Row, decisions: Sequence[Decision], look: Look) -> Iterator[Part]:
+    """Titles of the active ones are never cut; the others are a section of their own."""
+    section = row.travels.section
+    over = []
+    for decision in decisions:
+        item = f"decision {_id(decision.id)}"
+        if decision.status != "active":
+            line = decision_title(decision, TITLE_CHARS * 2)
+            short = line if decision.status == "declined" else ""
+            over.append(Part(f"{section} no longer active", item, line, short))
+            continue
+        full = _decision(decision, PACKAGE)
+        short = decision_title(decision, look.title_chars) if look.title_chars else full
+        yield Part(section, item, full, short, row.travels.rank)
+    yield from over
+
+
+def _state(row: Row, state: Sequence[StateField], look: Look) -> Iterator[Part]:
+    lines = [state_line(item) for item in state if item.status != "declined"]
+    yield from list_parts(row.travels.section, lines, row.travels.rank)
+
+
+def _artifacts(row: Row, artifacts: Sequence[Artifact], look: Look) -> Iterator[Part]:
+    section, counts = row.travels.section, look.artifact_counts
+    if counts:
+        yield Part(section, "how many are not as recorded", counts, counts, NEVER_CUT)
+    for artifact in artifacts:
+        status = look.artifact_status.get(artifact.path, "")
+        line = artifact_line(artifact, PACKAGE, status)
+        short = line if status in NOT_AS_RECORDED and not counts else ""
+        item = f"artifact {one_line(artifact.path, 60)}"
+        yield Part(section, item, line, short, row.travels.rank)
+
+
+def artifact_counts(status: Iterable[str]) -> str:
+    """One line on the files that are not as recorded, "" when all are.
+
+    Such as `2 of the artifacts not as recorded: 1 changed, 1 gone`.
+    """
+    changed = [word for word in status if word in NOT_AS_RECORDED]
+    counts = [f"{changed.count(word)} {word}" for word in NOT_AS_RECORDED if word in changed]
+    if not counts:
+        return ""
+    return f"{len(changed)} of the artifacts not as recorded: {', '.join(counts)}\n"
+
+
+def _authority(row: Row, authority: Authority, look: Look) -> Iterator[Part]:
+    if lines := authority_lines(authority):
+        yield Part(row.travels.section, "authority", lines, lines, row.travels.rank)
+
+
+def _turns(row: Row, turns: Sequence[Turn], look: Look) -> Iterator[Part]:
+    """Newest turns are worth more: the last one, then the two before it, then the others."""
+    section = row.travels.section
+    if not turns:
+        yield Part(section, "no turns", "none\n", "none\n")
+    for number, turn in enumerate(turns, 1):
+        behind = len(turns) - number
+        rank = row.travels.rank + (behind > 0) + (behind > 2)
+        yield Part(
+            section,
+            f"turn {number} of {len(turns)}",
+            turn_lines(turn.role, turn.text),
+            rank=rank,
+            cut=(turn.text, _said_by(turn.role)),
+        )
+
+
+def _said_by(role: str) -> Callable[[str], str]:
+    return lambda text: turn_lines(role, text)
+
+
+_PARTS: Mapping[type, Callable[[Row, Any, Look], Iterator[Part]]] = {
+    Decision: _decisions,
+    StateField: _state,
+    Artifact: _artifacts,
+    Authority: _authority,
+    Turn: _turns,
+}
