@@ -17,10 +17,7 @@ PURE = ("arguments", "chain", "text", "values")
 EFFECTS = {
     "input", "now", "open", "print", "read_bytes", "read_text", "today", "utcnow", "write_bytes", "write_text",
 }  # fmt: skip
-MAY_CALL = {
-    "text/tokens.py": {"read_bytes"},  # the vocabulary is a file
-    "values/call.py": {"now"},  # today's: a call brings its clock along
-}
+MAY_CALL = {"text/tokens.py": {"read_bytes"}}  # the vocabulary is a file
 
 # Agent Zero loads these by their path, afresh on every call.
 HOST_LOADED = sorted(
