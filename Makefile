@@ -11,6 +11,8 @@ INSTALLED := $(VENV)/.installed
 BENCH_INSTALLED := $(VENV)/.installed-bench
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(CONSTRAINTS),-c $(CONSTRAINTS))
 PACKAGE := usr/plugins/software_orchestrator
+# helpers/ is checked under the name it is imported by; the link stands in a folder where the host's `helpers` cannot be found.
+LINK_HELPERS := mkdir -p build/types/$(PACKAGE) && ln -sfn ../../../../../helpers build/types/$(PACKAGE)/helpers
 
 .PHONY: help setup demo test lint types check schema bench clean FORCE
 .DEFAULT_GOAL := help
@@ -38,12 +40,13 @@ demo: setup  ## hand the landing page chat over to the frontend designer in a fr
 test: setup  ## run every test
 	@$(BIN)/pytest -n 2 -q $(ARGS)
 
-lint: setup  ## ruff
+lint: setup  ## ruff, and import-linter on the rooms of helpers/
 	@$(BIN)/ruff check .
+	@$(LINK_HELPERS)
+	@PYTHONPATH=build/types $(BIN)/lint-imports --no-cache >build/lint-imports.txt || { cat build/lint-imports.txt; exit 1; }
 
-# helpers/ is checked under the name it is imported by; the link stands in a folder where the host's `helpers` cannot be found.
 types: setup  ## mypy, strict, on helpers/
-	@mkdir -p build/types/$(PACKAGE) && ln -sfn ../../../../../helpers build/types/$(PACKAGE)/helpers
+	@$(LINK_HELPERS)
 	@cd build/types && $(abspath $(BIN))/mypy --config-file ../../pyproject.toml -p usr.plugins.software_orchestrator.helpers
 
 check: lint types test  ## lint, types and tests

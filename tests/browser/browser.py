@@ -103,6 +103,14 @@ class Browser:
             )
         )
 
+    def shows(self, selector: str, words: str) -> None:
+        """Wait until the text of the first element has the words in it."""
+        self.until(lambda: words in self.text(selector), f"{words!r} in {selector}")
+
+    def lists(self, selector: str, *texts: str) -> None:
+        """Wait until these are the texts of all elements."""
+        self.until(lambda: self.texts(selector) == [*texts], f"{selector} are {texts!r}")
+
     def console(self) -> list[str]:
         """What the page logged as an error since the last time."""
         return [

@@ -128,7 +128,7 @@ def test_the_link_opens_the_audit_page_at_that_handover(chat):
     drawn(chat, args(content=json.dumps(ANSWER, indent=2).replace(ID, known)))
     chat.click("Audit")
     chat.wait(f"{shown} === '{known}'")
-    assert chat.text(".so-packet h4").startswith("Hop 2")
+    chat.shows(".so-packet h4", "Hop 2")
 
 
 def test_hostile_text_in_a_row_is_text(chat):

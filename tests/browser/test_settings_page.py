@@ -31,8 +31,9 @@ def fill(browser: Browser, key: str, text: str) -> None:
     browser.type(text)
 
 
-def source(browser: Browser, key: str) -> str:
-    return browser.text(f"[data-key={key}] .so-source span")
+def comes_from(browser: Browser, key: str, source: str) -> None:
+    """Wait until that setting is said to come from there."""
+    browser.lists(f"[data-key={key}] .so-source span", source)
 
 
 def test_every_setting_has_a_control_with_its_default_and_its_explanation(browser, site):
@@ -48,19 +49,19 @@ def test_every_setting_has_a_control_with_its_default_and_its_explanation(browse
         key: value for key, value in default_settings().items() if key != "roster"
     }
     assert all(len(text) > 20 for text in browser.texts(".so-help"))
-    assert set(browser.texts(".so-source span")) == {"from default"}
+    browser.lists(".so-source span", *["from default"] * len(default_settings()))
     browser.picture("settings-dark")
 
 
 def test_what_is_changed_is_saved_and_the_rest_stays_inherited(browser, site):
     open_page(browser, site)
     fill(browser, "max_context_tokens", "1234")
-    assert source(browser, "max_context_tokens") == "set here"
+    comes_from(browser, "max_context_tokens", "set here")
     browser.click("Save")
     browser.until(lambda: site.saved, "saved")
     assert site.saved == {("", ""): {"max_context_tokens": 1234}}
     open_page(browser, site)
-    assert source(browser, "max_context_tokens") == "set here"
+    comes_from(browser, "max_context_tokens", "set here")
     browser.click("Inherit", "[data-key=max_context_tokens]")
     browser.wait("document.querySelector('#so-max_context_tokens').value === '3000'")
     browser.click("Save")
@@ -75,10 +76,8 @@ def test_a_project_shows_what_it_inherits_from_the_installation(browser, site):
     open_page(browser, site)
     scope = "const c = Alpine.store('hostSettings'); c.projectName = 'shop'; c.agentProfileKey = 'hacker'"
     browser.run(f"{scope}; return c.loadSettings()")
-    browser.wait(
-        "document.querySelector('[data-key=git_ignore] .so-source span')?.innerText === 'from project shop'"
-    )
-    assert source(browser, "max_context_tokens") == "from installation"
+    comes_from(browser, "git_ignore", "from project shop")
+    comes_from(browser, "max_context_tokens", "from installation")
     assert browser.run("document.querySelector('#so-git_ignore').value") == "none"
     fill(browser, "lock_timeout_s", "2.5")
     browser.click("Save")
@@ -89,7 +88,7 @@ def test_a_project_shows_what_it_inherits_from_the_installation(browser, site):
 def test_a_value_out_of_range_is_named_and_not_saved(browser, site):
     open_page(browser, site)
     fill(browser, "max_handover_depth", "99")
-    browser.wait("document.querySelector('.so-problem').innerText.includes('max_handover_depth')")
+    browser.shows(".so-problem", "max_handover_depth")
     browser.click("Save")
     browser.wait("toasts.length === 1")
     assert "less than or equal to 20" in browser.run("toasts[0]")
@@ -99,9 +98,9 @@ def test_a_value_out_of_range_is_named_and_not_saved(browser, site):
 def test_a_roster_that_is_no_yaml_is_named_with_its_line(browser, site):
     open_page(browser, site)
     fill(browser, "roster", "hacker:\n  title: <b>x\n  can_handoff_to: [nobody\n")
-    browser.wait("document.querySelector('.so-problem').innerText.includes('line ')")
+    browser.shows(".so-problem", "line ")
     fill(browser, "roster", "hacker:\n  can_handoff_to: [nobody]\n")
-    browser.wait("document.querySelector('.so-problem').innerText.includes('nobody')")
+    browser.shows(".so-problem", "nobody")
     browser.run("document.querySelector('#so-roster').scrollIntoView()")
     browser.picture("settings-roster-refused-dark")
     browser.click("Save")
@@ -124,11 +123,9 @@ def test_a_roster_as_text_is_saved_as_written_and_understood(browser, site):
 def test_default_takes_back_what_this_scope_sets(browser, site):
     site.saved = {("", ""): {"max_context_tokens": 2000}}
     open_page(browser, site)
-    assert source(browser, "max_context_tokens") == "set here"
+    comes_from(browser, "max_context_tokens", "set here")
     browser.click("Default")
-    browser.wait(
-        "document.querySelector('[data-key=max_context_tokens] .so-source span').innerText === 'from default'"
-    )
+    comes_from(browser, "max_context_tokens", "from default")
     browser.click("Save")
     browser.until(lambda: site.saved[("", "")] == {}, "saved")
 

@@ -1,16 +1,14 @@
 """The double behaves as the host does: each test is a fact of the host that the plugin has to live with.
 
-A number in a name is that of the fact in the list from which the plugin was designed.
+A number in a name is that of the fact in docs/sources.md.
 """
 
-import asyncio
 import json
 import sys
 import threading
-import time
 
 import pytest
-from host_double.assemble import REPOSITORY, SHAPES, assemble, call, respond
+from host_double.assemble import REPOSITORY, assemble, call, respond
 
 ECHO = """
 from helpers.tool import Response, Tool
@@ -20,114 +18,103 @@ class Echo(Tool):
     async def execute(self, **kwargs):
         return Response(message=str(kwargs.get("text", "")), break_loop=bool(kwargs.get("end")))
 """
+KEEP = "from usr.plugins.probe.helpers.kept import kept"
 
 
-def probe(body, *imports, name="Probe"):
-    """Source of a tool whose `execute(self, **kwargs)` is `body`."""
+def source_of(kind, body, *imports, start="async def"):
+    """A class of that kind ("tool.Tool"), whose `execute(self, **kwargs)` is `body`."""
+    module, name = kind.split(".")
+    head = "\n".join([f"from helpers.{module} import {name}", *imports])
     lines = "\n".join(f"        {line}" for line in body.strip().splitlines())
-    head = "\n".join(["from helpers.tool import Response, Tool", *imports])
-    return f"{head}\n\n\nclass {name}(Tool):\n    async def execute(self, **kwargs):\n{lines}\n"
+    return f"{head}\n\n\nclass Probe({name}):\n    {start} execute(self, **kwargs):\n{lines}\n"
+
+
+def probe(body, *imports):
+    return source_of("tool.Tool", body, "from helpers.tool import Response", *imports)
 
 
 def extension(body, *imports, sync=False):
-    """Source of an extension whose `execute(self, **kwargs)` is `body`."""
-    lines = "\n".join(f"        {line}" for line in body.strip().splitlines())
-    head = "\n".join(["from helpers.extension import Extension", *imports])
-    start = "def" if sync else "async def"
-    return f"{head}\n\n\nclass Probe(Extension):\n    {start} execute(self, **kwargs):\n{lines}\n"
+    return source_of("extension.Extension", body, *imports, start="def" if sync else "async def")
 
 
-MARKS = """
-from helpers.files import VariablesPlugin
+def row(text):
+    """An extension that shows the text as a row of the chat."""
+    return extension(f'self.agent.context.log.log(type="info", content="{text}")')
 
 
-class Marks(VariablesPlugin):
-    def get_variables(self, file, backup_dirs=None, **kwargs):
-        return {"marks": kwargs["_agent"].number + 40}
-"""
+def shown(host):
+    return [row["content"] for row in host.rows(type="info")]
+
+
+def kept():
+    from usr.plugins.probe.helpers.kept import kept
+
+    return kept
+
+
+def bare(tmp_path, shape):
+    """A host without our plugin; the plugin `probe` has a tool `echo` and a list `kept`."""
+    made = assemble(tmp_path / "a0", shape=shape, plugin=False)
+    made.add_plugin("probe", {"tools/echo.py": ECHO, "helpers/kept.py": "kept = []\n"})
+    made.add_profile("frontend_designer")
+    return made
 
 
 @pytest.fixture
 def tree(tmp_path):
-    bare = assemble(tmp_path / "a0", plugin_root=None)
-    bare.add_plugin("probe", {"tools/echo.py": ECHO})
-    return bare
-
-
-@pytest.fixture
-def children(tmp_path):
-    bare = assemble(tmp_path / "a0", shape="children", plugin_root=None)
-    bare.add_plugin("probe", {"tools/echo.py": ECHO})
-    bare.add_profile("frontend_designer")
-    return bare
+    return bare(tmp_path, "linear")
 
 
 @pytest.fixture
 def host(tree):
-    tree.add_profile("frontend_designer")
     with tree.enter() as entered:
         yield entered
 
 
+@pytest.fixture
+def children(tmp_path):
+    return bare(tmp_path, "children")
+
+
 def handed_over(**more):
-    return call(
-        "call_subordinate",
-        message="Build the hero",
-        profile="frontend_designer",
-        reset=True,
-        **more,
-    )
+    args = {"message": "Build the hero", "profile": "frontend_designer", "reset": True}
+    return call("call_subordinate", **{**args, **more})
+
+
+def built(host, *designer):
+    """The orchestrator hands over and says "done"; the specialist answers so."""
+    host.script({"agent0": [handed_over(), respond("done")]})
+    host.script({"frontend_designer": [*designer, respond("built")]})
+    return host.say("go")
 
 
 # ---------------------------------------------------------------------- whose modules
 
 
-def test_helpers_is_the_hosts_folder_and_nothing_else_is(host_tree):
+def test_helpers_is_the_hosts_folder_and_the_plugins_is_found_by_its_full_name(
+    host_tree, monkeypatch
+):
+    import_both = "import helpers, usr.plugins.software_orchestrator.helpers as own\n"
+    printed = host_tree.run(f"{import_both}print(*helpers.__path__, *own.__path__)").split()
+    assert printed == [str(host_tree.root / "helpers"), str(host_tree.plugin / "helpers")]
+    monkeypatch.syspath_prepend(str(host_tree.plugin))
     with host_tree.enter():
         import helpers
         import usr.plugins.software_orchestrator.helpers as own
 
-        assert list(helpers.__path__) == [str(host_tree.root / "helpers")]
-        assert list(own.__path__) == [str(host_tree.plugin / "helpers")]
-        import helpers.errors as theirs
-
-        import usr.plugins.software_orchestrator.helpers.values.errors as ours
-
-        assert theirs.__file__ == str(host_tree.root / "helpers/errors.py")
-        assert ours.__file__ == str(host_tree.plugin / "helpers/values/errors.py")
-
-
-def test_a_module_that_only_the_plugin_has_is_not_found_among_the_hosts(host_tree, monkeypatch):
-    monkeypatch.syspath_prepend(str(host_tree.plugin))
-    with host_tree.enter(), pytest.raises(ModuleNotFoundError):
-        import helpers.packet  # noqa: F401
-
-
-def test_in_a_process_of_its_own_the_same_modules_are_found(host_tree):
-    code = """
-import helpers.tool, usr.plugins.software_orchestrator.helpers.values.errors as ours
-print(list(helpers.__path__))
-print(ours.__file__)
-"""
-    printed = host_tree.run(code).stdout.splitlines()
-    assert printed == [
-        str([str(host_tree.root / "helpers")]),
-        str(host_tree.plugin / "helpers/values/errors.py"),
-    ]
+        assert [*helpers.__path__, *own.__path__] == printed
+        with pytest.raises(ModuleNotFoundError):
+            import helpers.values
 
 
 def test_what_was_imported_before_is_there_again_afterwards(tree):
-    before = {
-        name: module for name, module in sys.modules.items() if name.startswith(("usr", "helpers"))
-    }
-    finders = list(sys.meta_path)
+    def ours():
+        return {name: one for name, one in sys.modules.items() if name.startswith("usr")}
+
+    before, finders = ours(), list(sys.meta_path)
     with tree.enter():
         import helpers.tool  # noqa: F401
-    after = {
-        name: module for name, module in sys.modules.items() if name.startswith(("usr", "helpers"))
-    }
-    assert after == before
-    assert sys.meta_path == finders
+    assert (ours(), sys.meta_path) == (before, finders)
     assert "agent" not in sys.modules
     assert not [thread for thread in threading.enumerate() if thread.name == "AgentContext"]
 
@@ -145,14 +132,12 @@ def test_a_second_start_has_new_modules_and_only_the_disk_in_common(tree):
         assert {"user_message": "hello"} in host.contents()
 
 
-def test_a_script_without_an_answer_fails_the_test_and_is_not_retried(host):
+def test_a_script_without_an_answer_and_a_failed_assertion_in_one_fail_the_test(host):
     host.script({"agent0": call("echo", text="1")})
     with pytest.raises(AssertionError, match="no answer left for agent0#0 / agent0 / A0"):
         host.say("go")
     assert len(host.model_calls) == 2
 
-
-def test_an_assertion_in_a_scripted_function_fails_the_test(host):
     def wrong():
         raise AssertionError("seen")
 
@@ -161,21 +146,27 @@ def test_an_assertion_in_a_scripted_function_fails_the_test(host):
         host.say("go")
 
 
+def test_writing_into_one_tree_changes_no_other(tmp_path):
+    first, second = (assemble(tmp_path / name, plugin=False) for name in ("a", "b"))
+    first.write("prompts/fw.msg_repeat.md", "mine")
+    third = assemble(tmp_path / "c", plugin=False)
+    texts = [(one.root / "prompts/fw.msg_repeat.md").read_text() for one in (first, second, third)]
+    assert texts[0] == "mine" != texts[1] == texts[2]
+
+
 # ---------------------------------------------------------------------- 2 to 6: loading
 
 
 def test_2_a_tool_file_runs_afresh_on_every_call_and_is_in_no_sys_modules(tree):
-    body = 'count.append(1)\nreturn Response(message=f"{len(count)} {__name__ in sys.modules}", break_loop=False)'
+    body = 'count.append(1)\nreturn Response(f"{len(count)} {__name__ in sys.modules}", False)'
     tree.add_plugin("probe", {"tools/fresh.py": probe(body, "import sys", "count = []")})
     with tree.enter() as host:
         assert [host.tool("fresh", x=1).message for _ in range(2)] == ["1 False", "1 False"]
 
 
 def test_2_a_dataclass_with_future_annotations_in_a_tool_file_does_not_load(tree):
-    source = "from __future__ import annotations\nfrom dataclasses import dataclass\n" + probe(
-        "return None"
-    )
-    source += "\n\n@dataclass\nclass Value:\n    x: int\n"
+    start = "from __future__ import annotations\nfrom dataclasses import dataclass\n"
+    source = start + probe("return None") + "\n\n@dataclass\nclass Value:\n    x: int\n"
     tree.add_plugin("probe", {"tools/future.py": source})
     with tree.enter() as host:
         assert "there is no tool future" in host.tool("future", x=1).message
@@ -183,10 +174,8 @@ def test_2_a_dataclass_with_future_annotations_in_a_tool_file_does_not_load(tree
 
 
 def test_2_helpers_of_a_plugin_stay_loaded_until_they_are_purged(tree):
-    tool = probe(
-        "return Response(message=store.VALUE, break_loop=False)",
-        "from usr.plugins.probe.helpers import store",
-    )
+    store = "from usr.plugins.probe.helpers import store"
+    tool = probe("return Response(store.VALUE, False)", store)
     tree.add_plugin("probe", {"tools/stored.py": tool, "helpers/store.py": 'VALUE = "old"\n'})
     with tree.enter() as host:
         from helpers import plugins
@@ -199,9 +188,7 @@ def test_2_helpers_of_a_plugin_stay_loaded_until_they_are_purged(tree):
         assert host.tool("stored", x=1).message == "newer"
 
 
-@pytest.mark.parametrize(
-    "fault", ["import not_there_at_all", "raise ValueError('at import')", "def broken(:"]
-)
+@pytest.mark.parametrize("fault", ["import not_there_at_all", "1 / 0", "def broken(:"])
 def test_3_a_tool_that_fails_to_import_is_not_found_without_a_trace(tree, fault):
     tree.add_plugin("probe", {"tools/broken.py": fault + "\n" + ECHO})
     with tree.enter() as host:
@@ -221,46 +208,28 @@ def test_3_a_package_that_the_hosts_python_lacks_can_be_taken_away(tree):
 
 
 def test_4_the_last_tool_class_of_the_alphabet_is_used_imported_ones_included(tree):
-    tree.write(
-        "tools/zebra.py", probe('return Response(message="zebra", break_loop=False)', name="Zebra")
-    )
-    mine = probe(
-        'return Response(message="mine", break_loop=False)',
-        "from tools.zebra import Zebra",
-        name="Mine",
-    )
-    tree.add_plugin(
-        "probe",
-        {
-            "tools/mine.py": mine,
-            "tools/module.py": mine.replace("from tools.zebra import Zebra", "import tools.zebra"),
-        },
-    )
+    zebra = probe('return Response("zebra", False)').replace("class Probe", "class Zebra")
+    tree.write("tools/zebra.py", zebra)
+    body = 'return Response("mine", False)'
+    by_class = probe(body, "from tools.zebra import Zebra")
+    by_module = probe(body, "import tools.zebra")
+    tree.add_plugin("probe", {"tools/mine.py": by_class, "tools/module.py": by_module})
     with tree.enter() as host:
         assert host.tool("mine", x=1).message == "zebra"
         assert host.tool("module", x=1).message == "mine"
 
 
-def test_5_extensions_of_one_base_name_replace_each_other_across_plugins(tree):
-    said = 'self.agent.context.log.log(type="info", content="{}")'
-    point = "extensions/python/message_loop_start/_50_same.py"
-    tree.add_plugin("aaa", {point: extension(said.format("a"))})
-    tree.add_plugin("bbb", {point: extension(said.format("b"))})
-    with tree.enter() as host:
-        host.script({"agent0": respond("ok")})
-        host.say("go")
-        assert [row["content"] for row in host.rows(type="info")] == ["a"]
-
-
-def test_5_an_extension_with_the_name_of_a_core_file_replaces_it(tree):
-    tree.add_plugin(
-        "aaa",
-        {"extensions/python/hist_add_before/_10_mask_content.py": extension("pass", sync=True)},
-    )
+def test_5_extensions_run_by_base_name_which_one_plugin_takes_from_another_and_from_the_core(tree):
+    point = "extensions/python/message_loop_start"
+    mask = "extensions/python/hist_add_before/_10_mask_content.py"
+    tree.add_plugin("aaa", {f"{point}/_50_same.py": row("a"), f"{point}/_60_late.py": row("60")})
+    tree.add_plugin("bbb", {f"{point}/_50_same.py": row("b"), f"{point}/_20_early.py": row("20")})
+    tree.add_plugin("ccc", {mask: extension("pass", sync=True)})
     with tree.enter() as host:
         host.secrets(TOKEN="hunter22")
         host.script({"agent0": respond("ok")})
         host.say("my word is hunter22")
+        assert shown(host) == ["20", "a", "60"]
         assert {"user_message": "my word is hunter22"} in host.contents()
 
 
@@ -271,24 +240,9 @@ def test_5_an_asynchronous_extension_at_a_synchronous_point_raises(tree, point):
         host.tool("echo", text="x")
 
 
-def test_5_extensions_run_in_the_order_of_their_names_not_of_their_plugins(tree):
-    said = 'self.agent.context.log.log(type="info", content="{}")'
-    tree.add_plugin(
-        "aaa", {"extensions/python/message_loop_start/_60_late.py": extension(said.format("60"))}
-    )
-    tree.add_plugin(
-        "zzz", {"extensions/python/message_loop_start/_20_early.py": extension(said.format("20"))}
-    )
-    with tree.enter() as host:
-        host.script({"agent0": respond("ok")})
-        host.say("go")
-        assert [row["content"] for row in host.rows(type="info")] == ["20", "60"]
-
-
 def test_5_an_extension_file_that_does_not_import_raises_at_every_use_of_its_point(tree):
-    tree.add_plugin(
-        "aaa", {"extensions/python/message_loop_start/_50_broken.py": "import not_there_at_all\n"}
-    )
+    path = "extensions/python/message_loop_start/_50_broken.py"
+    tree.add_plugin("aaa", {path: "import not_there_at_all\n"})
     with tree.enter() as host:
         from helpers.errors import HandledException
 
@@ -298,28 +252,21 @@ def test_5_an_extension_file_that_does_not_import_raises_at_every_use_of_its_poi
 
 def test_5_extension_files_are_kept_until_the_caches_are_cleared(tree):
     path = "extensions/python/message_loop_start/_50_kept.py"
-    said = 'self.agent.context.log.log(type="info", content="{}")'
-    tree.add_plugin("aaa", {path: extension(said.format("old"))})
+    tree.add_plugin("aaa", {path: row("old")})
     with tree.enter() as host:
         host.script({"agent0": [respond("1"), respond("2"), respond("3")]})
         host.say("go")
-        tree.write(f"usr/plugins/aaa/{path}", extension(said.format("changed")))
+        tree.write(f"usr/plugins/aaa/{path}", row("changed"))
         host.say("go")
         host.forget_caches()
         host.say("go")
-        assert [row["content"] for row in host.rows(type="info")] == ["old", "old", "changed"]
+        assert shown(host) == ["old", "old", "changed"]
 
 
-def test_6_hooks_get_the_arguments_they_name_and_are_loaded_once(tree):
-    hooks = (
-        "def install():\n"
-        "    return 'done'\n"
-        "\n"
-        "\n"
-        "def save_plugin_config(settings, default):\n"
-        "    return settings | {'by': 'hook'}\n"
-    )
-    tree.add_plugin("probe", {"hooks.py": hooks})
+def test_6_hooks_get_the_arguments_they_name(tree):
+    install = "def install():\n    return 'done'\n"
+    save = "def save_plugin_config(settings, default):\n    return settings | {'by': 'hook'}\n"
+    tree.add_plugin("probe", {"hooks.py": install + save})
     with tree.enter() as host:
         from helpers import plugins
 
@@ -329,12 +276,13 @@ def test_6_hooks_get_the_arguments_they_name_and_are_loaded_once(tree):
         assert plugins.get_plugin_config("probe") == {"a": 1, "by": "hook"}
 
 
-# ---------------------------------------------------------------------- 9 to 12: arguments
+# ---------------------------------------------------------------------- 9 to 11: arguments
 
 
-@pytest.mark.parametrize(
-    "request_text", ['{"tool_name": "echo", "tool_args": {}}', '{"tool_name": "echo"}']
-)
+EMPTY = '{"tool_name": "echo", "tool_args": {}}'
+
+
+@pytest.mark.parametrize("request_text", [EMPTY, '{"tool_name": "echo"}'])
 def test_9_a_call_without_arguments_never_reaches_the_tool(host, request_text):
     host.script({"agent0": [request_text, respond("ok")]})
     assert host.say("go") == "ok"
@@ -345,120 +293,47 @@ def test_9_a_call_without_arguments_never_reaches_the_tool(host, request_text):
 def test_9_two_such_calls_in_one_run_kill_the_chain_even_with_a_good_one_between(host):
     from helpers.errors import HandledException
 
-    empty = '{"tool_name": "echo", "tool_args": {}}'
-    host.script({"agent0": [empty, call("echo", text="good"), empty + " "]})
+    host.script({"agent0": [EMPTY, call("echo", text="good"), EMPTY + " "]})
     with pytest.raises(HandledException, match="tool_args"):
         host.say("go")
     assert host.rows(type="error")
 
 
 def test_9_an_extension_can_fill_the_empty_arguments(tree):
-    body = 'request = kwargs["data"]["args"][1]\nrequest["tool_args"] = request.get("tool_args") or {"text": "filled"}'
+    body = 'kwargs["data"]["args"][1]["tool_args"] = {"text": "filled"}'
     point = "extensions/python/_functions/agent/Agent/validate_tool_request/start/_50_fill.py"
     tree.add_plugin("probe", {point: extension(body)})
     with tree.enter() as host:
-        host.script({"agent0": ['{"tool_name": "echo", "tool_args": {}}', respond("ok")]})
-        host.say("go")
+        host.script({"agent0": [EMPTY, call("response", text="unused")]})
+        host.say("go", wait=False)
+        host.settle()
         assert host.tool_results("echo")[0]["tool_result"] == "filled"
 
 
-@pytest.mark.parametrize(
-    ("written", "arrives"),
-    [
-        ("12", 12),
-        ("1.5", 1.5),
-        ("true", True),
-        ("True", True),
-        ("null", None),
-        ("None, 'x': 1", "None"),
-        ('["a", {"b": [1]}]', ["a", {"b": [1]}]),
-        ("word, 'x': 1", "word"),
-        ("two words, 'x': 1", "two words"),
-        ('"5"', "5"),
-        ("'single'", "single"),
-        ('"""three\nlines"""', "three\nlines"),
-        (r'"\ud83c\udf78"', "\ud83c\udf78"),
-        (r'"a\\nb"', "a\\nb"),
-        ('["a", "b",]', ["a", "b"]),
-        ('"x" // a comment', "x"),
-    ],
-)
-def test_10_the_forgiving_parser_gives(tree, written, arrives):
-    tree.add_plugin(
-        "probe",
-        {
-            "tools/keep.py": probe(
-                "kept.append(kwargs['text'])\nreturn Response(message='', break_loop=False)",
-                "from usr.plugins.probe.helpers.kept import kept",
-            ),
-            "helpers/kept.py": "kept = []\n",
-        },
-    )
-    with tree.enter() as host:
-        host.script(
-            {
-                "agent0": [
-                    '{"tool_name": "keep", "tool_args": {"text": ' + written + "}}",
-                    respond("ok"),
-                ]
-            }
-        )
-        host.say("go")
-        from usr.plugins.probe.helpers.kept import kept
-
-        assert kept == [arrives]
-        assert type(kept[0]) is type(arrives)
-
-
 def test_10_an_unknown_keyword_crashes_a_tool_without_kwargs(tree):
-    source = (
-        "from helpers.tool import Response, Tool\n"
-        "\n"
-        "\n"
-        "class Strict(Tool):\n"
-        "    async def execute(self, text=''):\n"
-        "        return Response(text, False)\n"
-    )
-    tree.add_plugin("probe", {"tools/strict.py": source})
+    tree.add_plugin("probe", {"tools/strict.py": ECHO.replace("**kwargs", "text=''")})
     with tree.enter() as host:
         host.script({"agent0": [call("strict", text="a", colour="blue"), respond("ok")]})
         assert host.say("go") == "ok"
         assert "unexpected keyword argument 'colour'" in host.warnings()[0]
 
 
-def test_11_top_level_strings_arrive_unmasked_and_nested_ones_do_not(tree):
-    body = (
-        "from usr.plugins.probe.helpers.kept import kept\n"
-        "kept.append((kwargs, self.args))\n"
-        "return Response(message=f'got {kwargs[\"top\"]}', break_loop=False)"
-    )
-    tree.add_plugin("probe", {"tools/keep.py": probe(body), "helpers/kept.py": "kept = []\n"})
+def test_11_top_level_strings_arrive_unmasked_and_everything_else_is_masked(tree):
+    body = "kept.append((kwargs, self.args))\nreturn Response(f'got {kwargs[\"top\"]}', False)"
+    tree.add_plugin("probe", {"tools/keep.py": probe(body, KEEP)})
     with tree.enter() as host:
-        host.secrets(API_KEY="hunter22")
+        host.secrets(API_KEY="hunter22", SHORT="abc")
         word = "§§secret(API_KEY)"
-        host.script(
-            {"agent0": [call("keep", top=f"use {word}", nested={"in": word}), respond("ok")]}
-        )
-        host.say("go")
-        from usr.plugins.probe.helpers.kept import kept
-
-        given, args = kept[0]
+        keep = call("keep", top=f"use {word}", nested={"in": word})
+        host.script({"agent0": [keep, respond("it is hunter22")]})
+        host.say("my key is hunter22, not abc")
+        given, args = kept()[0]
         assert given == args == {"top": "use hunter22", "nested": {"in": word}}
         assert host.tool_results("keep")[0]["tool_result"] == f"got use {word}"
-        assert "hunter22" not in json.dumps(
-            [host.contents(), host.rows(), host.save()], ensure_ascii=False
-        )
-
-
-def test_11_history_log_and_model_traffic_are_masked(host):
-    host.secrets(API_KEY="hunter22", SHORT="abc")
-    host.script({"agent0": [call("echo", text="hunter22 and abc"), respond("it is hunter22")]})
-    assert host.say("my key is hunter22, not abc") == "it is §§secret(API_KEY)"
-    seen = json.dumps([host.contents(), host.rows()], ensure_ascii=False)
-    assert "hunter22" not in seen
-    assert "§§secret(API_KEY) and abc" in seen
-    assert all("hunter22" not in str(one["messages"]) for one in host.model_calls)
-    assert "hunter22" not in str(host.utility_calls)
+        messages = [str(asked["messages"]) for asked in host.model_calls]
+        everything = json.dumps([host.contents(), host.rows(), host.save(), messages])
+        assert "hunter22" not in everything
+        assert "not abc" in everything
 
 
 def test_11_an_unknown_placeholder_is_a_warning_that_lists_the_known_names(host):
@@ -470,158 +345,75 @@ def test_11_an_unknown_placeholder_is_a_warning_that_lists_the_known_names(host)
 
 
 def test_11_a_projects_secrets_are_known_in_its_chats_only(host):
-    folder = host.project("shop")
-    (folder / ".a0proj/secrets.env").write_text("SHOP_KEY=supersecret\n")
     from helpers import secrets
 
-    assert (
-        secrets.get_secrets_manager(host.context).mask_values("supersecret") == "§§secret(SHOP_KEY)"
-    )
-    assert secrets.get_secrets_manager(host.new_chat()).mask_values("supersecret") == "supersecret"
-
-
-def test_12_last_tool_output_is_expanded_from_agent_data_at_any_depth(host):
-    host.agent0.set_data("last_tool_call", {"last_tool_output": "42"})
-    assert host.tool("echo", text="it was {last_tool_output}").message == "it was 42"
-    assert host.tool("echo", text=["{last_tool_output}"]).message == "['42']"
-
-
-def test_12_nothing_in_the_host_sets_it_so_it_usually_arrives_raw(host):
-    host.script(
-        {
-            "agent0": [
-                call("echo", text="first"),
-                call("echo", text="{last_tool_output}"),
-                respond("ok"),
-            ]
-        }
-    )
-    host.say("go")
-    assert [one["tool_result"] for one in host.tool_results("echo")] == [
-        "first",
-        "{last_tool_output}",
-    ]
-
-
-def test_12_an_include_is_expanded_in_what_is_shown_and_raw_for_the_tool(host, tree):
-    tree.write("usr/workdir/note.txt", "the note")
-    host.script(
-        {"agent0": [call("echo", text="§§include(/a0/usr/workdir/note.txt)"), respond("ok")]}
-    )
-    host.say("go")
-    assert host.tool_results("echo")[0]["tool_result"] == "§§include(/a0/usr/workdir/note.txt)"
-    shown = [row for row in host.rows(type="agent") if row["kvps"].get("tool_name") == "echo"]
-    assert shown[0]["heading"] == "A0: Using echo"
+    folder = host.project("shop")
+    (folder / ".a0proj/secrets.env").write_text("SHOP_KEY=supersecret\n")
+    here, elsewhere = map(secrets.get_secrets_manager, (host.context, host.new_chat()))
+    assert here.mask_values("supersecret") == "§§secret(SHOP_KEY)"
+    assert elsewhere.mask_values("supersecret") == "supersecret"
 
 
 # ---------------------------------------------------------------------- 13, 14: results and interventions
 
 
-def returning(expression):
-    return probe(f"return {expression}")
-
-
-def test_13_a_response_may_be_a_subclass_with_an_error_flag(tree):
-    source = probe(
-        'return Failed(message="ERROR: no", break_loop=False, error=True)',
-        "from usr.plugins.probe.helpers.results import Failed",
+def test_13_additional_stands_beside_the_result_and_a_response_may_be_a_subclass(tree):
+    failed = (
+        "from dataclasses import dataclass\nfrom helpers.tool import Response\n\n\n"
+        "@dataclass\nclass Failed(Response):\n    error: bool = False\n"
     )
-    helper = (
-        "from dataclasses import dataclass\n"
-        "\n"
-        "from helpers.tool import Response\n"
-        "\n"
-        "\n"
-        "@dataclass\n"
-        "class Failed(Response):\n"
-        "    error: bool = False\n"
-    )
-    tree.add_plugin("probe", {"tools/failing.py": source, "helpers/results.py": helper})
+    body = 'return Failed("ERROR: no", False, {"error_code": "self"}, error=True)'
+    tool = probe(body, "from usr.plugins.probe.helpers.results import Failed")
+    tree.add_plugin("probe", {"tools/failing.py": tool, "helpers/results.py": failed})
     with tree.enter() as host:
-        response = host.tool("failing", x=1)
-        assert (response.error, response.message, response.additional) == (True, "ERROR: no", None)
+        assert host.tool("failing", x=1).error is True
+        expected = {"tool_name": "failing", "tool_result": "ERROR: no", "error_code": "self"}
+        assert host.tool_results("failing") == [expected]
 
 
-def test_13_additional_stands_beside_the_result_in_the_history(tree):
-    tree.add_plugin(
-        "probe",
-        {"tools/more.py": returning('Response("x", False, {"error": True, "error_code": "self"})')},
-    )
-    with tree.enter() as host:
-        host.tool("more", x=1)
-        expected = {"tool_name": "more", "tool_result": "x", "error": True, "error_code": "self"}
-        assert host.tool_results("more") == [expected]
-
-
-@pytest.mark.parametrize("key", ["tool_name", "tool_result", "id"])
-def test_13_additional_with_a_taken_key_crashes(tree, key):
-    tree.add_plugin(
-        "probe", {"tools/taken.py": returning(f'Response("x", False, {{"{key}": "mine"}})')}
-    )
-    with tree.enter() as host:
-        host.script({"agent0": [call("taken", x=1), respond("ok")]})
-        assert host.say("go") == "ok"
-        assert (
-            f"multiple values for keyword argument '{key}'" in host.warnings()[0]
-            or key in host.warnings()[0]
-        )
-        assert host.tool_results("taken") == []
-
-
-def test_13_additional_that_is_not_json_crashes(tree):
-    tree.add_plugin("probe", {"tools/odd.py": returning('Response("x", False, {"odd": object()})')})
-    with tree.enter() as host, pytest.raises(TypeError, match="not JSON serializable"):
+@pytest.mark.parametrize(
+    "response",
+    [
+        'Response("x", False, {"tool_name": "mine"})',
+        'Response("x", False, {"tool_result": "mine"})',
+        'Response("x", False, {"id": "mine"})',
+        'Response("x", False, {"odd": object()})',
+        "Response(5, False)",
+    ],
+)
+def test_13_a_taken_key_what_is_no_json_and_a_message_that_is_no_text_crash(tree, response):
+    tree.add_plugin("probe", {"tools/odd.py": probe(f"return {response}")})
+    with tree.enter() as host, pytest.raises((AttributeError, TypeError)):
         host.tool("odd", x=1)
 
 
-def test_13_a_message_that_is_no_text_crashes(tree):
-    tree.add_plugin("probe", {"tools/number.py": returning("Response(5, False)")})
-    with tree.enter() as host, pytest.raises((AttributeError, TypeError)):
-        host.tool("number", x=1)
+def test_13_break_loop_with_an_empty_message_goes_on(host):
+    host.script({"agent0": [call("echo", text="", end=1), call("echo", text="end", end=1)]})
+    assert host.say("go") == "end"
+    assert len(host.model_calls) == 2
 
 
-def test_13_break_loop_with_an_empty_message_goes_on(tree):
-    tree.add_plugin(
-        "probe",
-        {
-            "tools/silent.py": returning('Response("", True)'),
-            "tools/loud.py": returning('Response("end", True)'),
-        },
-    )
-    with tree.enter() as host:
-        host.script({"agent0": [call("silent", x=1), call("loud", x=1)]})
-        assert host.say("go") == "end"
-        assert len(host.model_calls) == 2
-
-
-def test_14_a_message_right_after_execute_drops_the_result(host):
-    host.script(
-        {"agent0": [call("echo", text="verdict", end=True), respond("I read your message")]}
-    )
-    host.at("_functions/agent/Agent/get_tool/end", lambda agent, **kw: None)
-    host.at(
-        "tool_execute_before",
-        lambda agent, **kw: host.interrupt("wait, blue"),
-        times=1,
-        tool_name="echo",
-    )
+@pytest.mark.parametrize(
+    ("point", "kept"), [("tool_execute_before", []), ("hist_add_tool_result", ["verdict"])]
+)
+def test_14_a_message_right_after_execute_drops_the_result_and_always_the_end_of_the_run(
+    host, point, kept
+):
+    last = respond("I read your message")
+    host.script({"agent0": [call("echo", text="verdict", end=True), last]})
+    host.at(point, lambda agent, **kw: host.interrupt("wait, blue"), times=1)
     assert host.say("go") == "I read your message"
-    assert host.tool_results("echo") == []
+    assert [one["tool_result"] for one in host.tool_results("echo")] == kept
     assert {"user_intervention": "wait, blue"} in host.contents()
 
 
-def test_14_a_message_in_the_moment_of_the_result_keeps_it_but_not_the_end_of_the_run(host):
-    host.script(
-        {"agent0": [call("echo", text="verdict", end=True), respond("I read your message")]}
-    )
-    host.at("hist_add_tool_result", lambda agent, **kw: host.interrupt("wait, blue"), times=1)
-    assert host.say("go") == "I read your message"
-    assert host.tool_results("echo")[0]["tool_result"] == "verdict"
-
-
 def test_14_of_an_interrupted_tool_only_the_progress_is_kept(tree):
-    body = 'await self.set_progress("half done")\nself.agent.intervention = UserMessage("stop that")\nreturn Response("all", False)'
-    tree.add_plugin("probe", {"tools/slow.py": probe(body, "from agent import UserMessage")})
+    interrupted = (
+        'await self.set_progress("half done")\n'
+        'self.agent.intervention = UserMessage("stop that")\n'
+        'return Response("all", False)'
+    )
+    tree.add_plugin("probe", {"tools/slow.py": probe(interrupted, "from agent import UserMessage")})
     with tree.enter() as host:
         host.script({"agent0": [call("slow", x=1), respond("ok")]})
         host.say("go")
@@ -629,15 +421,9 @@ def test_14_of_an_interrupted_tool_only_the_progress_is_kept(tree):
 
 
 def test_14_a_repairable_exception_becomes_a_warning_with_a_traceback_each_time(tree):
-    tree.add_plugin(
-        "probe",
-        {
-            "tools/sorry.py": probe(
-                'raise RepairableException("try B")',
-                "from helpers.errors import RepairableException",
-            )
-        },
-    )
+    repairable = "from helpers.errors import RepairableException"
+    tool = probe('raise RepairableException("try B")', repairable)
+    tree.add_plugin("probe", {"tools/sorry.py": tool})
     with tree.enter() as host:
         host.script({"agent0": [call("sorry", x=number) for number in range(3)] + [respond("ok")]})
         assert host.say("go") == "ok"
@@ -648,23 +434,22 @@ def test_14_a_repairable_exception_becomes_a_warning_with_a_traceback_each_time(
 
 def test_14_any_other_exception_has_one_retry_and_then_ends_the_chain_from_a_subordinate_too(tree):
     tree.add_plugin("probe", {"tools/boom.py": probe('raise KeyError("boom")')})
-    tree.add_profile("frontend_designer")
     with tree.enter() as host:
         from helpers.errors import HandledException
 
-        host.script(
-            {"agent0": handed_over(), "frontend_designer": [call("boom", x=1), call("boom", x=2)]}
-        )
         with pytest.raises(HandledException, match="boom"):
-            host.say("go")
+            built(host, call("boom", x=1), call("boom", x=2))
         assert len(host.model_calls) == 3
         assert host.tool_results("call_subordinate") == []
         assert len(host.rows(type="error")) == 1
 
 
 def test_14_an_intervention_that_a_tool_swallows_is_lost(tree):
-    body = 'try:\n    await self.agent.handle_intervention()\nexcept Exception:\n    pass\nreturn Response("went on", True)'
-    tree.add_plugin("probe", {"tools/deaf.py": probe(body)})
+    deaf = (
+        "try:\n    await self.agent.handle_intervention()\n"
+        'except Exception:\n    pass\nreturn Response("went on", True)'
+    )
+    tree.add_plugin("probe", {"tools/deaf.py": probe(deaf)})
     with tree.enter() as host:
         host.at("tool_execute_before", lambda agent, **kw: host.interrupt("stop"), times=1)
         host.script({"agent0": call("deaf", x=1)})
@@ -677,176 +462,96 @@ def test_14_an_intervention_that_a_tool_swallows_is_lost(tree):
 def test_15_read_prompt_expands_braces_inside_the_values_includes_too(host, tree):
     tree.write("prompts/fw.frame.md", "<{{text}}>")
     (tree.root.parent / "outside.md").write_text("another file")
-    assert host.agent0.read_prompt("fw.frame.md", text="{{later}}", later="x") == "<x>"
-    assert host.agent0.read_prompt(
-        "fw.frame.md", text="{{ include './fw.msg_repeat.md' }}"
-    ).startswith("<Double:")
-    assert (
-        host.agent0.read_prompt("fw.frame.md", text="{{ include '../outside.md' }}")
-        == "<another file>"
-    )
+
+    def framed(text, **more):
+        return host.agent0.read_prompt("fw.frame.md", text=text, **more)
+
+    assert framed("{{later}}", later="x") == "<x>"
+    assert framed("{{ include './fw.msg_repeat.md' }}").startswith("<Double:")
+    assert framed("{{ include '../outside.md' }}") == "<another file>"
 
 
-def test_15_attachments_in_braces_in_a_user_message_breaks_it_when_there_are_attachments(host):
+def test_15_attachments_in_braces_break_a_user_message_or_vanish(host):
     from agent import UserMessage
 
     with pytest.raises(json.JSONDecodeError):
         host.agent0.hist_add_user_message(UserMessage("see {{attachments}}", attachments=["a.png"]))
-
-
-def test_15_without_attachments_the_braces_are_replaced_by_an_empty_list(host):
-    from agent import UserMessage
-
     host.agent0.hist_add_user_message(UserMessage("see {{attachments}}"))
     assert host.contents()[-1] == {"user_message": "see []"}
 
 
-def test_16_a_result_of_500_characters_is_a_file_of_the_chat_too(host, tree):
-    host.tool("echo", text="x" * 499)
-    host.tool("echo", text="y" * 500)
-    short, long = host.tool_results("echo")
-    folder = tree.root / "usr/chats" / host.context.id / "messages"
-    assert "file" not in short
-    assert long["file"] == str(folder / "1.txt")
-    assert (folder / "1.txt").read_text() == "y" * 500
-
-
-def test_16_the_same_answer_twice_is_refused(host):
-    same = json.dumps(call("echo", text="x"))
-    host.script({"agent0": [same, same, respond("ok")]})
+def test_16_one_tool_call_a_turn_and_neither_prose_nor_the_same_answer_twice(host):
+    one, two = json.dumps(call("echo", text="one")), json.dumps(call("echo", text="two"))
+    host.script({"agent0": [f"{one}\n{two}", one, one, "just prose", respond("ok")]})
     assert host.say("go") == "ok"
-    assert len(host.tool_results("echo")) == 1
-    assert "the one before" in host.warnings()[0]
+    assert [one["tool_result"] for one in host.tool_results("echo")] == ["one", "one"]
+    assert [("the one before" in text, "no tool request" in text) for text in host.warnings()] == [
+        (True, False),
+        (False, True),
+    ]
 
 
-def test_16_one_tool_call_a_turn(host):
-    two = json.dumps(call("echo", text="one")) + "\n" + json.dumps(call("echo", text="two"))
-    host.script({"agent0": [two, respond("ok")]})
-    host.say("go")
-    assert [one["tool_result"] for one in host.tool_results("echo")] == ["one"]
-
-
-def test_16_an_answer_without_a_request_is_a_warning(host):
-    host.script({"agent0": ["just prose", respond("ok")]})
-    assert host.say("go") == "ok"
-    assert host.warnings() == ["Double: no tool request was found in this answer."]
-
-
-def test_17_all_chats_share_one_thread_so_a_blocking_tool_stops_the_others(tree):
-    tree.add_plugin(
-        "probe",
-        {"tools/block.py": probe("time.sleep(0.2)\nreturn Response('woke', True)", "import time")},
-    )
-    with tree.enter() as host:
-        first, second = host.new_chat(), host.new_chat()
-        threads = []
-        host.at("message_loop_start", lambda agent, **kw: threads.append(threading.get_ident()))
-        host.script({"agent0": [call("block", x=1), respond("quick")]})
-        started = time.monotonic()
-        host.say("one", first, wait=False)
-        host.say("two", second, wait=False)
-        assert {host.wait(first), host.wait(second)} == {"woke", "quick"}
-        assert time.monotonic() - started >= 0.2
-        assert len(set(threads)) == 1
+def test_17_all_chats_share_one_thread(host):
+    threads = []
+    host.at("message_loop_start", lambda agent, **kw: threads.append(threading.get_ident()))
+    host.script({"agent0": [respond("1"), respond("2")]})
+    first, second = host.new_chat(), host.new_chat()
+    host.say("one", first, wait=False)
+    host.say("two", second, wait=False)
+    assert {host.wait(first), host.wait(second)} == {"1", "2"}
+    assert len(set(threads)) == 1
 
 
 # ---------------------------------------------------------------------- 18 to 22: subordinates
 
 
 def test_18_a_subordinate_has_the_profile_the_next_number_and_the_same_chat(host):
-    host.script({"agent0": [handed_over(), respond("done")], "frontend_designer": respond("built")})
-    assert host.say("go") == "done"
+    assert built(host) == "done"
     sub = host.subordinate()
-    assert (sub.number, sub.config.profile, sub.context is host.context) == (
-        1,
-        "frontend_designer",
-        True,
-    )
+    assert (sub.number, sub.config.profile) == (1, "frontend_designer")
+    assert sub.context is host.context
     assert sub.get_data("_superior") is host.agent0
     assert host.tool_results("call_subordinate")[0]["tool_result"] == "built"
     assert host.contents(sub)[0] == {"user_message": "Build the hero"}
     assert host.agent0.config.profile == "agent0"
 
 
-def test_18_another_profile_without_reset_is_silently_ignored(host):
-    host.script(
-        {
-            "agent0": [
-                handed_over(),
-                call("call_subordinate", message="more", profile="researcher"),
-                respond("done"),
-            ],
-            "frontend_designer": [respond("built"), respond("built more")],
-        }
-    )
-    host.say("go")
-    assert [one["tool_result"] for one in host.tool_results("call_subordinate")] == [
-        "built",
-        "built more",
-    ]
+@pytest.mark.parametrize(
+    ("reset", "runs"),
+    [("", "frontend_designer"), (True, "researcher"), (" True ", "researcher")],
+)
+def test_18_another_profile_without_reset_is_silently_ignored(host, reset, runs):
+    built(host)
+    host.script({"agent0": [handed_over(profile="researcher", reset=reset), respond("done 2")]})
+    host.script({runs: respond("more")})
+    assert host.say("go") == "done 2"
+    assert host.subordinate().config.profile == runs
 
 
-@pytest.mark.parametrize("reset", [True, "true", " True "])
-def test_18_reset_is_compared_as_text(host, reset):
-    host.script(
-        {
-            "agent0": [
-                handed_over(),
-                call("call_subordinate", message="x", profile="researcher", reset=reset),
-                respond("done"),
-            ],
-            "frontend_designer": respond("built"),
-            "researcher": respond("found"),
-        }
-    )
-    host.say("go")
-    assert host.subordinate().config.profile == "researcher"
-
-
-def test_18_an_unknown_profile_runs_with_the_default_prompts(host):
-    host.script(
-        {
-            "agent0": [call("call_subordinate", message="x", profile="nobody"), respond("done")],
-            "nobody": respond("I ran"),
-        }
-    )
+def test_18_an_unknown_profile_runs_with_the_default_prompts_and_no_depth_is_too_deep(host):
+    host.script({"agent0": [handed_over(profile="nobody"), respond("done")]})
+    for number in range(1, 6):
+        host.script({f"A{number}": [handed_over(profile="nobody"), respond(f"back {number}")]})
+    host.script({"A6": respond("bottom")})
     assert host.say("go") == "done"
-    assert "base role" in host.model_calls[1]["messages"][0].content
-
-
-def test_18_there_is_no_depth_limit(host):
-    down = {
-        f"A{number}": [
-            call("call_subordinate", message=f"level {number}"),
-            respond(f"back {number}"),
-        ]
-        for number in range(6)
-    }
-    host.script(down | {"A6": respond("bottom")})
-    assert host.say("go") == "back 0"
+    assert "Base role" in host.model_calls[1]["messages"][0].content
 
 
 def test_18_the_available_profiles_are_the_enabled_ones_of_core_plugins_and_user(tree):
-    tree.add_plugin(
-        "probe", {"agents/plugged/agent.yaml": "title: Plugged\ndescription: d\ncontext: c\n"}
-    )
-    tree.write("usr/agents/off/agent.yaml", "title: Off\nenabled: false\n")
+    tree.add_plugin("probe", {"agents/plugged/agent.yaml": "title: Plugged\n"})
+    tree.write("usr/agents/off/agent.yaml", "title: Away\nenabled: false\n")
     with tree.enter():
         from helpers import subagents
 
-        found = subagents.get_available_agents_dict(None)
-        assert found["plugged"].title == "Plugged"
-        assert {"agent0", "developer"} <= set(found)
-        assert "off" not in found
+        known = subagents.get_available_agents_dict(None)
+        assert known["plugged"].title == "Plugged"
+        assert {"agent0", "developer"} <= set(known)
+        assert "off" not in known
 
 
 def test_19_profile_and_name_are_lost_when_a_chat_is_loaded_again(tree):
-    tree.add_profile("frontend_designer")
     with tree.enter() as host:
-        host.script(
-            {"agent0": [handed_over(), respond("done")], "frontend_designer": respond("built")}
-        )
-        host.say("go")
+        built(host)
         host.subordinate().agent_name = "Painter (A1)"
         host.save()
     with tree.enter() as host:
@@ -859,13 +564,9 @@ def test_19_profile_and_name_are_lost_when_a_chat_is_loaded_again(tree):
 def test_19_profiles_are_lost_when_settings_are_saved_in_the_middle_of_a_run(host):
     def save():
         host.save_settings()
+        return call("echo", text="x")
 
-    host.script(
-        {
-            "agent0": [handed_over(), respond("done")],
-            "frontend_designer": [save, call("echo", text="x")],
-        }
-    )
+    host.script({"agent0": [handed_over(), respond("done")], "frontend_designer": save})
     host.script({"agent0#1": respond("I am the orchestrator now")})
     host.say("go")
     assert host.tool_results("call_subordinate")[0]["tool_result"] == "I am the orchestrator now"
@@ -873,47 +574,26 @@ def test_19_profiles_are_lost_when_settings_are_saved_in_the_middle_of_a_run(hos
 
 
 def test_19_agent_init_runs_before_the_saved_data_is_there(tree):
-    tree.add_plugin(
-        "probe",
-        {
-            "extensions/python/agent_init/_50_look.py": extension(
-                "seen.append(dict(self.agent.data))",
-                "from usr.plugins.probe.helpers.seen import seen",
-                sync=True,
-            ),
-            "helpers/seen.py": "seen = []\n",
-        },
-    )
+    look = extension("kept.append(dict(self.agent.data))", KEEP, sync=True)
+    tree.add_plugin("probe", {"extensions/python/agent_init/_50_look.py": look})
     with tree.enter() as host:
         host.agent0.set_data("kept", {"a": 1})
         host.save()
     with tree.enter() as host:
         host.load_chats()
-        from usr.plugins.probe.helpers.seen import seen
-
-        assert seen
-        assert not any("kept" in data for data in seen)
+        assert set(map(len, kept())) == {0}
         assert host.agent0.get_data("kept") == {"a": 1}
 
 
-def test_20_underscored_keys_are_not_saved_and_objects_become_null(host):
+def test_20_underscored_keys_are_not_saved_objects_become_null_and_tuples_as_keys_raise(host):
     host.agent0.data |= {"_private": 1, "kept": {"_inner": 2}, "object": object()}
     host.context.data |= {"_private": 1, "kept": 2}
     saved = host.save()
-    data = saved["agents"][0]["data"]
-    assert data["kept"] == {"_inner": 2}
-    assert data["object"] is None
-    assert "_private" not in data
+    assert saved["agents"][0]["data"] == {"kept": {"_inner": 2}, "object": None}
     assert saved["data"] == {"kept": 2}
-
-
-def test_20_a_tuple_as_a_key_makes_the_save_raise_and_ends_the_chain(host):
-    from helpers.errors import HandledException
-
     host.agent0.set_data("bad", {(1, 2): "x"})
-    host.script({"agent0": [call("echo", text="x"), call("echo", text="y")]})
-    with pytest.raises((TypeError, HandledException)):
-        host.say("go")
+    with pytest.raises(TypeError):
+        host.save()
 
 
 def test_20_a_reset_clears_agent_data_and_keeps_the_chats(host):
@@ -924,7 +604,7 @@ def test_20_a_reset_clears_agent_data_and_keeps_the_chats(host):
     assert host.context.get_data("kept") == 2
 
 
-def test_21_after_a_subordinate_the_streaming_agent_is_nobody_until_it_is_set_again(tree):
+def test_21_after_a_subordinate_the_streaming_agent_is_nobody_and_a_name_stays_in_saved_rows(tree):
     body = """
 sub = Agent(self.agent.number + 1, self.agent.config, self.agent.context)
 sub.agent_name = "Painter (A1)"
@@ -932,17 +612,13 @@ sub.hist_add_user_message(UserMessage("paint"))
 answer = await sub.monologue()
 return Response(f"{answer} {self.agent.context.streaming_agent}", True)
 """
-    tree.add_plugin(
-        "probe", {"tools/starts.py": probe(body, "from agent import Agent, UserMessage")}
-    )
+    tool = probe(body, "from agent import Agent, UserMessage")
+    tree.add_plugin("probe", {"tools/starts.py": tool})
     with tree.enter() as host:
         host.script({"agent0#0": call("starts", x=1), "agent0#1": respond("painted")})
         assert host.say("go") == "painted None"
-        speaking = [row for row in host.save()["log"]["logs"] if row["agentno"] == 1]
-        assert [row["heading"] for row in speaking] == [
-            "Painter (A1): Using response",
-            "icon://chat Painter (A1): Responding",
-        ]
+        speaking = [row["heading"] for row in host.save()["log"]["logs"] if row["agentno"] == 1]
+        assert speaking == ["Painter (A1): Using response"]
 
 
 def test_21_a_cancel_passes_by_and_no_end_point_runs(host):
@@ -951,11 +627,10 @@ def test_21_a_cancel_passes_by_and_no_end_point_runs(host):
     task = host.say("go", wait=False)
     host.settle()
     assert task._future.cancelled()
-    names = [name for name, _ in points]
+    names = {name for name, _ in points}
     assert "_functions/agent/AgentContext/kill_process/start" in names
-    assert not {"_functions/agent/Agent/monologue/end", "monologue_end", "process_chain_end"} & set(
-        names
-    )
+    ends = {"_functions/agent/Agent/monologue/end", "monologue_end", "process_chain_end"}
+    assert not ends & names
     assert not host.context.is_running()
     assert host.context.streaming_agent is None
 
@@ -968,15 +643,19 @@ def test_21_reset_and_remove_have_points_of_their_own(host, act):
     assert (f"_functions/agent/AgentContext/{act}/end", "") in points
 
 
-def test_21_a_nudge_kills_the_task_and_starts_the_first_agent_or_who_speaks(host):
-    host.script({"agent0": [lambda: asyncio.sleep(5)]})
-    host.say("go", wait=False)
-    while not host.model_calls:
-        time.sleep(0.001)
-    host.script({"agent0": respond("going on")})
-    host.nudge()
-    assert host.wait() == "going on"
-    assert "nudged" in str(host.contents())
+@pytest.mark.parametrize("shape", ["linear", "children"])
+def test_21_a_nudge_kills_the_task_and_starts_who_speaks_with_words_only_in_the_linear_host(
+    tmp_path, shape
+):
+    with bare(tmp_path, shape).enter() as host:
+        told = []
+        point = "_functions/agent/AgentContext/communicate/start"
+        host.script({"agent0": [lambda: host.nudge() and None, respond("going on")]})
+        host.say("go", wait=False)
+        host.at(point, lambda agent, data: told.append(data["args"][1].message))
+        host.settle()
+        assert [bool(message) for message in told] == [shape == "linear"]
+        assert "nudged" in str(host.contents())
 
 
 def test_22_a_person_and_a_superior_come_through_different_points(host):
@@ -989,21 +668,17 @@ def test_22_a_person_and_a_superior_come_through_different_points(host):
         "_functions/agent/Agent/hist_add_user_message/start",
         lambda agent, data: added.append((agent.number, data["args"][1].message)),
     )
-    host.script({"agent0": [handed_over(), respond("done")], "frontend_designer": respond("built")})
-    host.say("go")
+    built(host)
     assert told == ["go"]
     assert added == [(0, "go"), (1, "Build the hero")]
 
 
 def test_22_hist_add_user_message_start_can_change_what_a_subordinate_reads(tree):
-    tree.add_profile("frontend_designer")
-    body = 'message = kwargs["data"]["args"][1]\nmessage.message = message.message.replace("§§handover(1)", "the package")'
+    body = 'kwargs["data"]["args"][1].message = "the package"'
     point = "extensions/python/_functions/agent/Agent/hist_add_user_message/start/_50_expand.py"
     tree.add_plugin("probe", {point: extension(body, sync=True)})
     with tree.enter() as host:
-        asked = call("call_subordinate", message="§§handover(1)", profile="frontend_designer")
-        host.script({"agent0": [asked, respond("done")], "frontend_designer": respond("built")})
-        host.say("go")
+        built(host)
         assert host.contents(host.subordinate())[0] == {"user_message": "the package"}
 
 
@@ -1014,21 +689,11 @@ if kwargs["tool_name"] == "call_subordinate":
         raise RepairableException("not this one")
     kwargs["tool_args"].update(profile="researcher", reset=True)
 """
-    point = "extensions/python/tool_execute_before/_20_probe_change.py"
-    tree.add_plugin(
-        "probe", {point: extension(body, "from helpers.errors import RepairableException")}
-    )
+    change = extension(body, "from helpers.errors import RepairableException")
+    tree.add_plugin("probe", {"extensions/python/tool_execute_before/_20_change.py": change})
     with tree.enter() as host:
-        host.script(
-            {
-                "agent0": [
-                    call("call_subordinate", message="no"),
-                    call("call_subordinate", message="yes"),
-                    respond("done"),
-                ],
-                "researcher": respond("found"),
-            }
-        )
+        host.script({"agent0": [handed_over(message="no"), handed_over(), respond("done")]})
+        host.script({"researcher": respond("found")})
         host.say("go")
         assert len(host.warnings()) == 1
         assert host.subordinate().config.profile == "researcher"
@@ -1037,156 +702,52 @@ if kwargs["tool_name"] == "call_subordinate":
 def test_22_after_a_restart_in_a_run_the_next_message_goes_to_the_subordinate_and_up(
     tree, tmp_path
 ):
-    tree.add_profile("frontend_designer")
     killed = []
+
+    def kill():
+        killed.append(tree.snapshot(tmp_path / "killed"))
+
     with tree.enter() as host:
-        host.script(
-            {
-                "agent0": [handed_over(), respond("done")],
-                "frontend_designer": [
-                    call("echo", text="working"),
-                    lambda: killed.append(tree.snapshot(tmp_path / "killed")),
-                    respond("built"),
-                ],
-            }
-        )
-        host.say("go")
+        built(host, call("echo", text="working"), kill)
     with killed[0].enter() as host:
         host.load_chats()
         host.script({"agent0#1": respond("went on"), "agent0#0": respond("told the person")})
         assert host.say("are you there?") == "told the person"
         assert {"user_message": "are you there?"} in host.contents(host.subordinate())
-        assert host.tool_results("call_subordinate") == [
-            {"tool_name": "call_subordinate", "tool_result": "went on"}
-        ]
+        assert host.tool_results("call_subordinate")[0]["tool_result"] == "went on"
 
 
-def test_22_two_listeners_at_one_moment_see_the_profile_of_the_agent(host):
-    seen = []
-    host.at(
-        "monologue_start",
-        lambda agent, **kw: seen.append(agent.number),
-        profile="frontend_designer",
-    )
-    host.script({"agent0": [handed_over(), respond("done")], "frontend_designer": respond("built")})
-    host.say("go")
-    assert seen == [1]
-
-
-# ---------------------------------------------------------------------- 23 to 26: history and chats
+# ---------------------------------------------------------------------- 23 to 25: history and chats
 
 
 def test_23_messages_are_raw_text_of_the_model_and_dicts_of_everybody_else(host):
-    host.script({"agent0": [call("echo", text="x"), respond("ok")]})
+    host.script({"agent0": [call("echo", text="x"), respond("ok"), respond("2")]})
     host.say("go")
-    texts = [message.content for message in host.messages() if message.ai]
+    texts = [one for one in host.contents() if isinstance(one, str)]
     assert json.loads(texts[1])["tool_name"] == "echo"
-    others = [message.content for message in host.messages() if not message.ai]
+    others = [one for one in host.contents() if isinstance(one, dict)]
     assert others == [{"user_message": "go"}, {"tool_name": "echo", "tool_result": "x"}]
-    assert vars(host.messages()[0]).keys() == {"id", "ai", "content", "summary", "tokens"}
-
-
-def test_23_each_message_of_the_person_starts_a_topic(host):
-    host.script({"agent0": [respond("1"), respond("2")]})
-    host.say("one")
     host.say("two")
-    assert len(host.agent0.history.topics) == 2
-    assert host.agent0.history.current.messages[0].content == {"user_message": "two"}
+    history = host.agent0.history
+    assert len(history.topics) == 2, "each message of the person starts a topic"
+    assert history.current.messages[0].content == {"user_message": "two"}
+    assert vars(history.current.messages[0]).keys() == {"id", "ai", "content", "summary", "tokens"}
 
 
 def test_23_output_writes_images_are_trimmed(host):
-    image = {
-        "raw_content": [{"type": "image_url", "image_url": {"url": "data:"}}],
-        "preview": "<image>",
-    }
-    message = host.agent0.hist_add_message(False, image)
+    message = host.agent0.hist_add_message(False, {"raw_content": [], "preview": "<image>"})
     host.agent0.history.output()
     assert message.summary == "embedded data removed"
 
 
-def test_24_attention_compression_replaces_the_middle_of_a_topic_for_good(host):
-    host.utility("short")
-    history = host.agent0.history
-    for number in range(10):
-        host.agent0.hist_add_message(number % 2 == 0, f"message {number} " + "x" * 400)
-    history.new_topic()
-    before = host.contents()
-    host.save_settings(ctx_length=1000, ctx_history=0.5)
-    assert host.run(history.compress())
-    after = host.contents()
-    assert len(after) < len(before)
-    assert {"messages_summary": "short"} in after or history.bulks
-
-
-def test_24_old_topics_become_bulks_whose_summary_is_all_that_the_model_sees(host):
-    host.utility("summary of three")
-    for number in range(12):
-        host.agent0.hist_add_message(False, f"message {number} " + "x" * 2000)
-        host.agent0.history.new_topic()
-    host.save_settings(ctx_length=4000, ctx_history=0.5)
-    assert host.run(host.agent0.history.compress())
-    shown = str(host.agent0.history.output())
-    assert host.agent0.history.bulks[0].summary == "summary of three"
-    assert "summary of three" in shown
-    assert "message 0 " not in shown
-
-
 def test_24_a_message_is_seen_at_hist_add_before_masked_later_than_core(tree):
-    tree.add_plugin(
-        "probe",
-        {
-            "extensions/python/hist_add_before/_50_keep.py": extension(
-                'kept.append(kwargs["content_data"]["content"])',
-                "from usr.plugins.probe.helpers.kept import kept",
-                sync=True,
-            ),
-            "helpers/kept.py": "kept = []\n",
-        },
-    )
+    keep = extension('kept.append(kwargs["content_data"]["content"])', KEEP, sync=True)
+    tree.add_plugin("probe", {"extensions/python/hist_add_before/_50_keep.py": keep})
     with tree.enter() as host:
         host.secrets(API_KEY="hunter22")
         host.script({"agent0": respond("ok")})
         host.say("hunter22")
-        from usr.plugins.probe.helpers.kept import kept
-
-        assert {"user_message": "§§secret(API_KEY)"} in kept
-
-
-def test_25_the_saved_chat_has_the_hosts_fields(host):
-    host.script({"agent0": [handed_over(), respond("done")], "frontend_designer": respond("built")})
-    host.say("go")
-    saved = host.saved()
-    assert {
-        "id",
-        "name",
-        "created_at",
-        "type",
-        "last_message",
-        "agents",
-        "streaming_agent",
-        "log",
-        "data",
-        "output_data",
-    } == set(saved)
-    assert [sorted(one) for one in saved["agents"]] == [["data", "history", "number"]] * 2
-    history = json.loads(saved["agents"][1]["history"])
-    assert {"_cls", "counter", "bulks", "topics", "current"} == set(history)
-    assert {"guid", "logs", "progress", "progress_no"} == set(saved["log"])
-    assert {"no", "id", "type", "heading", "content", "kvps", "timestamp", "agentno"} == set(
-        saved["log"]["logs"][0]
-    )
-
-
-def test_25_a_chat_comes_back_from_the_disk_as_it_was(tree):
-    with tree.enter() as host:
-        host.script({"agent0": [call("echo", text="x"), respond("ok")]})
-        host.say("go")
-        before = host.save()
-    with tree.enter() as host:
-        host.load_chats()
-        after = host.save()
-        assert after.pop("log")["logs"] == before.pop("log")["logs"]
-        assert after == before
+        assert {"user_message": "§§secret(API_KEY)"} in kept()
 
 
 @pytest.mark.parametrize(
@@ -1199,30 +760,8 @@ def test_25_a_chat_that_the_real_host_saved_is_loaded_and_saved_again_unchanged(
         assert host.load_chats() == [real["id"]]
         again = host.save()
     assert again["log"].pop("logs") == real["log"].pop("logs")
-    assert {key: value for key, value in again.items() if key != "log"} == {
-        key: value for key, value in real.items() if key != "log"
-    }
-
-
-def test_26_the_utility_model_may_fail_or_say_nothing_and_renames_the_chat_beside_each_run(host):
-    agent = host.agent0
-    assert host.run(agent.call_utility_model("system", "message")) == ""
-    host.utility(
-        lambda system, message: (
-            "A name that is a good deal too long for a chat" if "name this" in system else ""
-        )
-    )
-    host.script({"agent0": respond("ok")})
-    host.say("go")
-    host.settle()
-    assert host.context.name == "A name that is a good deal too long for " + "..."
-
-    def fail(system, message):
-        raise ConnectionError("no model")
-
-    host.utility(fail)
-    with pytest.raises(ConnectionError):
-        host.run(agent.call_utility_model("system", "message"))
+    assert again["log"].keys() == real["log"].keys()
+    assert again | {"log": ""} == real | {"log": ""}
 
 
 # ---------------------------------------------------------------------- 27 to 30: projects, settings, prompts
@@ -1234,104 +773,67 @@ def test_27_a_chat_knows_its_project_and_paths_are_shown_as_in_the_container(hos
     assert projects.get_context_project_name(host.context) is None
     folder = host.project("shop")
     assert projects.get_context_project_name(host.context) == "shop"
-    assert (
-        projects.get_project_folder("shop") == str(folder) == str(tree.root / "usr/projects/shop")
-    )
+    assert projects.get_project_folder("shop") == str(tree.root / "usr/projects/shop")
     assert files.normalize_a0_path(str(folder)) == "/a0/usr/projects/shop"
     assert files.fix_dev_path("/a0/usr/projects/shop") == str(folder)
 
 
-def test_28_instructions_of_the_project_are_injected_and_its_handover_folder_is_not(host):
-    folder = host.project("shop")
-    (folder / ".a0proj/instructions/rule.md").write_text("Use tabs.")
-    (folder / ".a0proj/handover").mkdir()
-    (folder / ".a0proj/handover/briefing.md").write_text("Only for specialists.")
-    text = host.system_prompt()
-    assert "Use tabs." in text
-    assert "Only for specialists." not in text
-
-
-def test_29_the_first_config_is_taken_whole_and_not_merged_with_the_defaults(tree):
+def test_29_the_first_config_is_taken_whole_and_a_projects_is_missed_by_who_names_a_profile(tree):
     tree.add_plugin("probe", {"default_config.yaml": "depth: 3\nhops: 12\n"})
-    with tree.enter():
-        from helpers import plugins
-
-        assert plugins.get_plugin_config("probe") == {"depth": 3, "hops": 12}
-        plugins.save_plugin_config("probe", "", "", {"depth": 5})
-        assert plugins.get_plugin_config("probe") == {"depth": 5}
-
-
-def test_29_a_projects_file_for_all_profiles_is_found_only_when_asked_without_a_profile(tree):
-    tree.add_plugin("probe", {"default_config.yaml": "depth: 3\n"})
     with tree.enter() as host:
         from helpers import plugins
 
+        def config(**more):
+            return plugins.get_plugin_config("probe", agent=host.agent0, **more)
+
+        assert config() == {"depth": 3, "hops": 12}
+        plugins.save_plugin_config("probe", "", "", {"depth": 5})
         host.project("shop")
         plugins.save_plugin_config("probe", "shop", "", {"depth": 9})
-        assert plugins.get_plugin_config("probe", agent=host.agent0) == {"depth": 3}
-        assert plugins.get_plugin_config("probe", agent=host.agent0, agent_profile="") == {
-            "depth": 9
-        }
+        assert config() == {"depth": 5}
+        assert config(agent_profile="") == {"depth": 9}
         plugins.save_plugin_config("probe", "shop", "agent0", {"depth": 7})
-        assert plugins.get_plugin_config("probe", agent=host.agent0) == {"depth": 7}
+        assert config() == {"depth": 7}
 
 
-def test_30_tool_prompts_of_enabled_plugins_stand_in_every_agents_system_prompt(tree):
-    tree.add_plugin(
-        "probe",
-        {
-            "prompts/agent.system.tool.probe.md": "### probe\nmarks: {{marks}}",
-            "prompts/agent.system.tool.probe.py": MARKS,
-        },
-    )
+def test_30_tool_prompts_stand_in_every_agents_system_prompt_and_a_profile_keeps_the_base_role(
+    tree,
+):
+    marks = """
+from helpers.files import VariablesPlugin
+
+
+class Marks(VariablesPlugin):
+    def get_variables(self, file, backup_dirs=None, **kwargs):
+        return {"marks": kwargs["_agent"].number + 40}
+"""
+    name = "prompts/agent.system.tool.probe"
+    tree.add_plugin("probe", {f"{name}.md": "### probe\nmarks: {{marks}}", f"{name}.py": marks})
     with tree.enter() as host:
-        from helpers import plugins
-
         assert "### probe\nmarks: 40" in host.system_prompt()
-        plugins.toggle_plugin("probe", False)
-        assert "### probe" not in host.system_prompt()
+        built(host)
+        prompt = host.system_prompt(host.subordinate())
+        assert "### probe\nmarks: 41" in prompt
+        assert "You are frontend_designer." in prompt
+        assert "Base role of every profile" in prompt
 
 
-def test_30_a_profile_replaces_specifics_and_keeps_the_base_role(host):
-    text = host.system_prompt(host.with_profile(host.agent0, "frontend_designer"))
-    assert "You are frontend_designer." in text
-    assert "base role of every profile" in text
-    assert "'title': 'Developer'" in text
-
-
-def test_a_web_handler_of_a_plugin_answers(tree):
-    source = (
-        "from helpers.api import ApiHandler\n"
-        "\n"
-        "\n"
-        "class Chains(ApiHandler):\n"
-        "    async def process(self, input, request):\n"
-        "        return {'asked': input['id']}\n"
+def test_a_web_handler_answers_and_a_notification_with_a_known_id_replaces_it(tree):
+    handler = (
+        "from helpers.api import ApiHandler\n\n\nclass Chains(ApiHandler):\n"
+        "    async def process(self, input, request):\n        return {'asked': input['id']}\n"
     )
-    tree.add_plugin(
-        "probe", {"api/chains.py": source, "api/fails.py": source.replace("'id'", "'nothing'")}
-    )
+    tree.add_plugin("probe", {"api/chains.py": handler})
     with tree.enter() as host:
         assert host.api("chains", {"id": 7}, plugin="probe").get_json() == {"asked": 7}
-        assert host.api("fails", {"id": 7}, plugin="probe").status_code == 500
+        assert host.api("chains", {}, plugin="probe").status_code == 500
+        from helpers.notification import NotificationManager, NotificationPriority, NotificationType
 
-
-def test_log_rows_are_cut_at_the_hosts_caps(host):
-    row = host.context.log.log(
-        type="tool", heading="h" * 300, content="c" * 20_000, kvps={"k": "v" * 9_000}
-    )
-    assert (len(row.heading), len(row.content), len(row.kvps["k"])) == (120, 15_000, 5_000)
-    assert "Characters hidden" in row.content
-
-
-def test_a_notification_with_a_known_id_replaces_it(host):
-    from helpers.notification import NotificationManager, NotificationPriority, NotificationType
-
-    for text in ("one", "two"):
-        NotificationManager.send_notification(
-            NotificationType.WARNING, NotificationPriority.HIGH, text, id="x"
-        )
-    assert [one["message"] for one in host.notifications()] == ["two"]
+        for text in ("one", "two"):
+            NotificationManager.send_notification(
+                NotificationType.WARNING, NotificationPriority.HIGH, text, id="x"
+            )
+        assert [one["message"] for one in host.notifications()] == ["two"]
 
 
 # ---------------------------------------------------------------------- the 2.x shape
@@ -1339,126 +841,70 @@ def test_a_notification_with_a_known_id_replaces_it(host):
 
 def test_2x_every_subordinate_has_a_chat_of_its_own_and_the_result_names_it(children):
     with children.enter() as host:
-        host.script(
-            {"agent0": [handed_over(), respond("done")], "frontend_designer": respond("built")}
-        )
-        assert host.say("go") == "done"
+        points = host.trace()
+        assert built(host) == "done"
         sub = host.subordinate()
-        result = host.tool_results("call_subordinate")[0]
-        assert result == {
-            "tool_name": "call_subordinate",
-            "tool_result": "built",
-            "context_id": sub.context.id,
-        }
+        assert host.tool_results("call_subordinate")[0]["context_id"] == sub.context.id
         assert sub.context is not host.context
         assert (sub.number, sub.config.profile) == (1, "frontend_designer")
         assert sub.context.get_output_data("parent_context_id") == host.context.id
         assert host.agent0.get_data("_subordinates") == {sub.context.id: sub}
         assert host.agent0.get_data("_subordinate") is None
-        assert [row["heading"] for row in host.rows(sub.context, type="response")] == [
-            "icon://chat A1: Responding"
-        ]
-
-
-def test_2x_another_profile_or_an_unknown_one_is_a_repairable_error(children):
-    with children.enter() as host:
-        host.script(
-            {
-                "agent0": [
-                    handed_over(),
-                    call("call_subordinate", message="x", profile="researcher"),
-                    call("call_subordinate", message="x", profile="nobody", reset=True),
-                    call("call_subordinate", message="", profile="researcher", reset=True),
-                    respond("done"),
-                ],
-                "frontend_designer": respond("built"),
-            }
+        assert ("_functions/agent/Agent/monologue/end", "A1") in points
+        assert not {("monologue_end", "A1"), ("message_loop_end", "A1")} & set(points), (
+            "a child's chat has no task"
         )
-        assert host.say("go") == "done"
-        first, second, third = host.warnings()
-        assert "reset=true" in first
-        assert "nobody" in second
-        assert "message" in third
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        ({"profile": "researcher", "reset": ""}, "reset=true"),
+        ({"profile": "nobody"}, "nobody"),
+        ({"message": ""}, "message"),
+        ({"context_id": "no-such", "reset": ""}, "no-such"),
+    ],
+)
+def test_2x_bad_input_of_call_subordinate_is_a_repairable_error(children, args, told):
+    with children.enter() as host:
+        built(host)
+        host.script({"agent0": [handed_over(**args), respond("done 2")]})
+        assert host.say("go") == "done 2"
+        assert told in host.warnings()[0]
 
 
 def test_2x_a_child_goes_on_by_its_context_id_also_after_a_restart(children):
     with children.enter() as host:
-        host.script(
-            {"agent0": [handed_over(), respond("done")], "frontend_designer": respond("built")}
-        )
-        host.say("go")
+        built(host)
         ident = host.subordinate().context.id
     with children.enter() as host:
         host.load_chats()
         sub = host.chat(ident).agent0
-        assert (sub.number, sub.config.profile, sub.get_data("_superior")) == (
-            1,
-            "frontend_designer",
-            None,
-        )
-        host.script(
-            {
-                "agent0": [
-                    call("call_subordinate", message="more", context_id=ident),
-                    respond("done 2"),
-                ],
-                "frontend_designer": respond("built more"),
-            }
-        )
+        assert (sub.number, sub.config.profile) == (1, "frontend_designer")
+        assert sub.get_data("_superior") is None
+        more = call("call_subordinate", message="more", context_id=ident)
+        host.script({"agent0": [more, respond("done 2")], "frontend_designer": respond("more")})
         assert host.say("go on") == "done 2"
         assert sub.get_data("_superior") is host.agent0
 
 
 def test_2x_a_message_in_the_parents_chat_does_not_reach_the_child(children):
     with children.enter() as host:
-        host.script(
-            {
-                "agent0": [handed_over(), respond("I heard you")],
-                "frontend_designer": [lambda: host.interrupt("blue!"), respond("built")],
-            }
-        )
-        assert host.say("go") == "I heard you"
+        built(host, lambda: host.interrupt("blue!"))
         assert {"user_intervention": "blue!"} in host.contents()
         assert "blue!" not in str(host.contents(host.subordinate()))
 
 
-def test_2x_in_a_childs_chat_the_end_points_do_not_run_because_it_has_no_task(children):
-    with children.enter() as host:
-        points = host.trace()
-        host.script(
-            {"agent0": [handed_over(), respond("done")], "frontend_designer": respond("built")}
-        )
-        host.say("go")
-        assert ("monologue_start", "A1") in points
-        assert ("monologue_end", "A1") not in points
-        assert ("message_loop_end", "A1") not in points
-        assert ("_functions/agent/Agent/monologue/end", "A1") in points
-
-
 def test_2x_settings_keep_the_profiles(children):
     with children.enter() as host:
-        host.script(
-            {
-                "agent0": [handed_over(), respond("done")],
-                "frontend_designer": [lambda: host.save_settings(), respond("built")],
-            }
-        )
-        assert host.say("go") == "done"
+        assert built(host, lambda: host.save_settings()) == "done"
         assert host.subordinate().config.profile == "frontend_designer"
 
 
 def test_2x_empty_arguments_are_allowed_and_an_invalid_request_is_only_a_warning(children):
     with children.enter() as host:
-        host.script(
-            {
-                "agent0": [
-                    '{"tool_name": "echo", "tool_args": {}}',
-                    '{"tool_name": "echo"}',
-                    '{"tool_args": {"a": 1}}',
-                    respond("ok"),
-                ]
-            }
-        )
+        invalid = ['{"tool_name": "echo"}', '{"tool_args": {"a": 1}}']
+        host.script({"agent0": [EMPTY, *invalid, respond("ok")]})
         assert host.say("go") == "ok"
         assert len(host.tool_results("echo")) == 1
         assert len(host.warnings()) == 2
@@ -1466,32 +912,15 @@ def test_2x_empty_arguments_are_allowed_and_an_invalid_request_is_only_a_warning
 
 def test_2x_parallel_runs_a_tool_in_a_throw_away_chat_that_says_so(children):
     body = "return Response(f'{is_parallel_worker(self.agent)} {self.agent.context.type.value}', False)"
-    children.add_plugin(
-        "probe",
-        {"tools/where.py": probe(body, "from helpers.parallel_tools import is_parallel_worker")},
-    )
+    where = probe(body, "from helpers.parallel_tools import is_parallel_worker")
+    children.add_plugin("probe", {"tools/where.py": where})
     with children.enter() as host:
         calls = [{"tool_name": "where", "tool_args": {"x": 1}}]
         host.script({"agent0": [call("parallel", tool_calls=calls), respond("ok")]})
         host.say("go")
-        assert json.loads(host.tool_results("parallel")[0]["tool_result"]) == {
-            "jobs": [{"result": "True background"}]
-        }
+        assert "True background" in host.tool_results("parallel")[0]["tool_result"]
         assert len(host.chats()) == 1
         assert host.tool("where", x=1).message == "False user"
-
-
-def test_2x_a_nudge_has_no_message_of_a_person(children):
-    with children.enter() as host:
-        told = []
-        host.at(
-            "_functions/agent/AgentContext/communicate/start",
-            lambda agent, data: told.append(data["args"][1].message),
-        )
-        host.script({"agent0": respond("on")})
-        host.nudge()
-        host.wait()
-        assert told == [""]
 
 
 def test_the_linear_shape_has_no_parallel_tools_and_no_functions_for_children(tree):
@@ -1501,26 +930,3 @@ def test_the_linear_shape_has_no_parallel_tools_and_no_functions_for_children(tr
         assert not hasattr(cs, "get_or_create_subordinate")
         with pytest.raises(ModuleNotFoundError):
             import helpers.parallel_tools  # noqa: F401
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_subprocess_plays_a_script_and_leaves_its_chat_for_the_next(tmp_path, shape):
-    tree = assemble(tmp_path / "a0", shape=shape, plugin_root=None)
-    tree.run("host.script({'agent0': respond('hello')}); assert host.say('hi') == 'hello'")
-    out = tree.run("print(len(host.load_chats())); print(host.contents()[1])").stdout
-    assert out.splitlines() == ["1", "{'user_message': 'hi'}"]
-
-
-def test_writing_into_one_tree_changes_no_other(tmp_path):
-    first, second = (assemble(tmp_path / name, plugin_root=None) for name in ("a", "b"))
-    first.write("prompts/fw.msg_repeat.md", "mine")
-    third = assemble(tmp_path / "c", plugin_root=None)
-    assert first.read("prompts/fw.msg_repeat.md") == "mine"
-    assert (
-        second.read("prompts/fw.msg_repeat.md") == third.read("prompts/fw.msg_repeat.md") != "mine"
-    )
-
-
-def test_an_unknown_shape_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="linear, children"):
-        assemble(tmp_path / "a0", shape="round")

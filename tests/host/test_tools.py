@@ -57,7 +57,7 @@ def test_importing_tools_and_extensions_loads_neither_tiktoken_nor_filelock(host
         "    assert modules.load_classes_from_file(str(path), extension.Extension), path\n"
         "print([name for name in ('tiktoken', 'filelock', 'slugify', 'litellm') if name in sys.modules])"
     )
-    assert found.stdout.strip().endswith("[]")
+    assert found.strip().endswith("[]")
 
 
 def test_a_tool_file_holds_one_tool_class_of_its_own_and_no_logic(host_tree):

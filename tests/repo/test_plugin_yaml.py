@@ -36,9 +36,9 @@ def test_the_keys_are_those_of_the_real_host():
     assert set(re.findall(r"^    (\w+):", body.group(1), re.MULTILINE)) == set(KNOWN)
 
 
-@pytest.mark.parametrize("key", KNOWN)
-def test_each_value_has_the_type_the_host_reads(key):
-    assert type(PLUGIN[key]) is KNOWN[key]
+def test_each_value_has_the_type_the_host_reads():
+    for key in KNOWN:
+        assert type(PLUGIN[key]) is KNOWN[key]
 
 
 def test_the_name_is_an_identifier_that_imports_can_use():

@@ -52,13 +52,20 @@ def test_the_roster_holds_the_profiles_of_the_seed_and_the_frontend_designer():
     assert sorted(ROSTER) == sorted([*SEED_PROFILES, "frontend_designer"])
 
 
-@pytest.mark.parametrize("profile", ROSTER)
-def test_each_entry_is_complete_and_insists_on_nothing(profile):
-    entry = ROSTER[profile]
-    assert set(entry) == {"title", "marker", "purpose", "can_handoff_to", "requires", "sla_minutes"}
-    assert entry["requires"] == []
-    assert type(entry["sla_minutes"]) is int
-    assert entry["sla_minutes"] > 0
+def test_each_entry_is_complete_and_insists_on_nothing():
+    for profile in ROSTER:
+        entry = ROSTER[profile]
+        assert set(entry) == {
+            "title",
+            "marker",
+            "purpose",
+            "can_handoff_to",
+            "requires",
+            "sla_minutes",
+        }
+        assert entry["requires"] == []
+        assert type(entry["sla_minutes"]) is int
+        assert entry["sla_minutes"] > 0
 
 
 def test_titles_and_markers_tell_the_specialists_apart():
@@ -66,12 +73,12 @@ def test_titles_and_markers_tell_the_specialists_apart():
     assert len({entry["marker"] for entry in ROSTER.values()}) == len(ROSTER)
 
 
-@pytest.mark.parametrize("profile", ROSTER)
-def test_a_marker_is_one_symbol_and_no_text(profile):
-    marker = ROSTER[profile]["marker"]
-    symbols = [character for character in marker if character not in "\ufe0f\u200d"]
-    assert len(symbols) == 1
-    assert not symbols[0].isalnum()
+def test_a_marker_is_one_symbol_and_no_text():
+    for profile in ROSTER:
+        marker = ROSTER[profile]["marker"]
+        symbols = [character for character in marker if character not in "\ufe0f\u200d"]
+        assert len(symbols) == 1
+        assert not symbols[0].isalnum()
 
 
 def test_the_markers_that_the_design_names():
@@ -79,10 +86,10 @@ def test_the_markers_that_the_design_names():
     assert ROSTER[ORCHESTRATOR]["marker"] == "🧭"
 
 
-@pytest.mark.parametrize("profile", ROSTER)
-def test_a_title_is_the_profile_name_in_words(profile):
-    title = ROSTER[profile]["title"].lower().replace(" and ", " ")
-    assert title.split() == profile.removeprefix("a0_").split("_")
+def test_a_title_is_the_profile_name_in_words():
+    for profile in ROSTER:
+        title = ROSTER[profile]["title"].lower().replace(" and ", " ")
+        assert title.split() == profile.removeprefix("a0_").split("_")
 
 
 def test_the_roster_lines_of_the_tool_prompt_stay_under_190_tokens(count):
@@ -108,11 +115,9 @@ def test_the_orchestrator_reaches_everybody_and_is_handed_nothing():
     assert ORCHESTRATOR not in {receiver for _, receiver in EDGES}
 
 
-@pytest.mark.parametrize(
-    "author", ["implementation_engineer", "frontend_designer", "test_debug_engineer"]
-)
-def test_a_review_can_go_back_to_whoever_mends(author):
-    assert {(author, "quality_reviewer"), ("quality_reviewer", author)} <= set(EDGES)
+def test_a_review_can_go_back_to_whoever_mends():
+    for author in ["implementation_engineer", "frontend_designer", "test_debug_engineer"]:
+        assert {(author, "quality_reviewer"), ("quality_reviewer", author)} <= set(EDGES)
 
 
 # --- profiles ---
@@ -130,20 +135,20 @@ def test_the_real_host_has_the_profiles_that_are_not_shipped_and_only_those():
     assert set(ROSTER) - theirs == set(SHIPPED)
 
 
-@pytest.mark.parametrize("profile", SHIPPED)
-def test_a_profile_folder_holds_its_two_files_and_no_other(profile):
-    folder = ROOT / "agents" / profile
-    files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    assert files == {"agent.yaml", "prompts/agent.system.main.specifics.md"}
+def test_a_profile_folder_holds_its_two_files_and_no_other():
+    for profile in SHIPPED:
+        folder = ROOT / "agents" / profile
+        files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+        assert files == {"agent.yaml", "prompts/agent.system.main.specifics.md"}
 
 
-@pytest.mark.parametrize("profile", SHIPPED)
-def test_agent_yaml_holds_the_texts_that_the_host_lists(profile):
-    agent = agent_yaml(profile)
-    assert set(agent) == {"title", "description", "context"}
-    assert all(isinstance(value, str) for value in agent.values())
-    assert agent["title"] == ROSTER[profile]["title"]
-    assert agent["description"]
+def test_agent_yaml_holds_the_texts_that_the_host_lists():
+    for profile in SHIPPED:
+        agent = agent_yaml(profile)
+        assert set(agent) == {"title", "description", "context"}
+        assert all(isinstance(value, str) for value in agent.values())
+        assert agent["title"] == ROSTER[profile]["title"]
+        assert agent["description"]
 
 
 def test_the_list_that_every_agent_reads_costs_at_most_360_tokens(count):
@@ -151,36 +156,40 @@ def test_the_list_that_every_agent_reads_costs_at_most_360_tokens(count):
     assert count(str({profile: agent_yaml(profile) for profile in SHIPPED})) <= 360
 
 
-@pytest.mark.parametrize("profile", SHIPPED)
-def test_an_identity_costs_about_300_tokens(profile, count):
-    assert count(specifics(profile)) <= (420 if profile == ORCHESTRATOR else 300)
+def test_an_identity_costs_about_300_tokens(count):
+    for profile in SHIPPED:
+        assert count(specifics(profile)) <= (420 if profile == ORCHESTRATOR else 300)
 
 
-@pytest.mark.parametrize("profile", SHIPPED)
-def test_an_identity_expands_nothing_and_repeats_no_call(profile):
-    text = specifics(profile)
-    assert not re.search(r"\{|\}|§§|~~~|```", text)
-    assert text.startswith("## ")
-    assert text.endswith("\n")
+def test_an_identity_expands_nothing_and_repeats_no_call():
+    for profile in SHIPPED:
+        text = specifics(profile)
+        assert not re.search(r"\{|\}|§§|~~~|```", text)
+        assert text.startswith("## ")
+        assert text.endswith("\n")
 
 
-@pytest.mark.parametrize("profile", sorted(set(SHIPPED) - {ORCHESTRATOR}))
-def test_a_specialist_says_how_it_works_what_it_hands_back_and_when_it_declines(profile):
-    text = specifics(profile)
-    headings = ("How you work\n", "What you hand back\n", "When to decline with `handover_reply`\n")
-    assert all(heading in text for heading in headings)
-    decline = text.partition(headings[-1])[2]
-    assert {"`clarify`", "`reject`"} <= set(re.findall(r"`\w+`", decline))
+def test_a_specialist_says_how_it_works_what_it_hands_back_and_when_it_declines():
+    for profile in sorted(set(SHIPPED) - {ORCHESTRATOR}):
+        text = specifics(profile)
+        headings = (
+            "How you work\n",
+            "What you hand back\n",
+            "When to decline with `handover_reply`\n",
+        )
+        assert all(heading in text for heading in headings)
+        decline = text.partition(headings[-1])[2]
+        assert {"`clarify`", "`reject`"} <= set(re.findall(r"`\w+`", decline))
 
 
-@pytest.mark.parametrize("profile", SHIPPED)
-def test_names_in_backticks_are_verdicts_arguments_or_tools(profile):
-    known = {
-        *VERDICTS, "handover_reply", "handover_to_specialist", "request_full_history", "topic", "goal", "summary",
-        "decisions", "state", "declined", "rejected_paths", "artifacts", "open_questions", "next_action", "user_state",
-        "acceptance_criteria", "return_condition", "answers", "hand_to", "path:line",
-    }  # fmt: skip
-    assert set(re.findall(r"`([^`\n]+)`", specifics(profile))) <= known
+def test_names_in_backticks_are_verdicts_arguments_or_tools():
+    for profile in SHIPPED:
+        known = {
+            *VERDICTS, "handover_reply", "handover_to_specialist", "request_full_history", "topic", "goal", "summary",
+            "decisions", "state", "declined", "rejected_paths", "artifacts", "open_questions", "next_action", "user_state",
+            "acceptance_criteria", "return_condition", "answers", "hand_to", "path:line",
+        }  # fmt: skip
+        assert set(re.findall(r"`([^`\n]+)`", specifics(profile))) <= known
 
 
 def test_the_orchestrator_says_when_not_to_hand_over_and_what_every_verdict_asks_of_it():

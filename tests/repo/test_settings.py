@@ -82,8 +82,7 @@ def is_literal(value: ast.expr) -> bool:
     )
 
 
-def core() -> list[Path]:
-    return sorted((ROOT / "helpers").glob("*.py"))
+HELPERS = {file: ast.parse(file.read_text("utf-8")) for file in (ROOT / "helpers").rglob("*.py")}
 
 
 def test_no_setting_stands_twice():
@@ -91,19 +90,14 @@ def test_no_setting_stands_twice():
     assert len(keys) == len(set(keys)) == len(SETTINGS)
 
 
-@pytest.mark.parametrize("key", SETTINGS)
-def test_each_setting_has_a_comment(key):
-    assert len(comment_above(key)) > 20
+def test_each_setting_has_a_comment_and_each_number_its_unit():
+    assert not [key for key in SETTINGS if len(comment_above(key)) <= 20]
+    comments = {key: comment_above(key).lower() for key in NUMBERS}
+    assert not [key for key in NUMBERS if not any(unit in comments[key] for unit in UNITS)]
 
 
-@pytest.mark.parametrize("key", NUMBERS)
-def test_the_comment_of_each_number_names_its_unit(key):
-    assert any(unit in comment_above(key).lower() for unit in UNITS)
-
-
-@pytest.mark.parametrize("key", NUMBERS)
-def test_no_number_is_negative(key):
-    assert NUMBERS[key] >= 0
+def test_no_number_is_negative():
+    assert min(NUMBERS.values()) >= 0
 
 
 def test_the_numbers_of_the_seed_document_are_the_defaults():
@@ -115,21 +109,13 @@ def test_the_numbers_of_the_seed_document_are_the_defaults():
     assert SETTINGS["default_return_condition"] == "user_request"
 
 
-@pytest.mark.parametrize("file", core(), ids=lambda file: file.name)
-def test_no_module_repeats_a_default(file):
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    assert not literals_given_to_settings(tree), "read these from the settings"
-
-
-@pytest.mark.parametrize("file", core(), ids=lambda file: file.name)
-def test_no_module_holds_a_large_limit_as_a_bare_number(file):
+def test_no_module_repeats_a_default_or_holds_a_large_limit_as_a_bare_number():
     large = {value for value in NUMBERS.values() if value >= 1000}
-    constants = [
-        node.value
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
-        if isinstance(node, ast.Constant)
-    ]
-    assert not large & {value for value in constants if type(value) is int}
+    assert len(HELPERS) > 30
+    for file, tree in HELPERS.items():
+        constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+        assert not literals_given_to_settings(tree), f"{file.name}: read these from the settings"
+        assert not large & {value for value in constants if type(value) is int}, file.name
 
 
 @pytest.mark.parametrize(

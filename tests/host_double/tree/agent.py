@@ -1,9 +1,8 @@
 """Chats and agents of the double: the names and the order of events of Agent Zero's `agent.py`, nothing of its text."""
 
-import asyncio
-import random
-import string
-import threading
+import json
+import traceback
+import uuid
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
@@ -12,14 +11,10 @@ from enum import Enum
 from typing import Any
 
 import double_script
-from helpers import context as context_helper
-from helpers import dirty_json, extension, extract_tools, files, history, shape, subagents, tokens
+from helpers import extension, files, history, modules, shape, subagents
 from helpers import log as Log
 from helpers.defer import DeferredTask
-from helpers.errors import HandledException, InterventionException, RepairableException  # noqa: F401 (host names)
-from helpers.localization import Localization
-
-_CURRENT = "agent_context_id"
+from helpers.errors import HandledException, InterventionException, RepairableException
 
 
 class AgentContextType(Enum):
@@ -32,8 +27,6 @@ class AgentContext:
     """One chat: its agents, its log, its one running task."""
 
     _contexts: dict[str, "AgentContext"] = {}
-    _contexts_lock = threading.RLock()
-    _counter: int = 0
     _notification_manager: Any = None
 
     @extension.extensible
@@ -53,24 +46,14 @@ class AgentContext:
         output_data: dict | None = None,
         set_current: bool = False,
     ):
-        cls = AgentContext
-        self.id = id or cls.generate_id()
-        with cls._contexts_lock:
-            replaced = cls._contexts.pop(self.id, None)
-            cls._contexts[self.id] = self
-            cls._counter += 1
-            self.no = cls._counter
-        if replaced is not None and replaced.task:
-            replaced.task.kill()
-        if set_current:
-            cls.set_current(self.id)
-
+        self.id = id or uuid.uuid4().hex[:8]
+        AgentContext._contexts[self.id] = self
         born = datetime.now(UTC)
         self.name, self.config, self.type = name, config, type
         self.data, self.output_data = data or {}, output_data or {}
         self.log = log or Log.Log()
         self.log.context = self
-        self.paused, self.streaming_agent = paused, streaming_agent
+        self.streaming_agent = streaming_agent
         self.task: DeferredTask | None = None
         self.created_at, self.last_message = created_at or born, last_message or born
         self.agent0 = Agent(0, config, self) if agent0 is None else agent0
@@ -80,36 +63,8 @@ class AgentContext:
         return AgentContext._contexts.get(id)
 
     @staticmethod
-    def use(id: str):
-        found = AgentContext.get(id)
-        AgentContext.set_current(id if found else "")
-        return found
-
-    @staticmethod
-    def current():
-        known = context_helper.get_context_data(_CURRENT, "")
-        return AgentContext.get(known) if known else None
-
-    @staticmethod
-    def set_current(ctxid: str):
-        context_helper.set_context_data(_CURRENT, ctxid)
-
-    @staticmethod
-    def first():
-        return next(iter(AgentContext.all()), None)
-
-    @staticmethod
     def all():
-        with AgentContext._contexts_lock:
-            return [*AgentContext._contexts.values()]
-
-    @staticmethod
-    def generate_id():
-        alphabet = string.ascii_letters + string.digits
-        candidate = ""
-        while not candidate or candidate in AgentContext._contexts:
-            candidate = "".join(random.choice(alphabet) for _ in range(8))
-        return candidate
+        return [*AgentContext._contexts.values()]
 
     @classmethod
     def get_notification_manager(cls):
@@ -121,8 +76,7 @@ class AgentContext:
     @staticmethod
     @extension.extensible
     def remove(id: str):
-        with AgentContext._contexts_lock:
-            gone = AgentContext._contexts.pop(id, None)
+        gone = AgentContext._contexts.pop(id, None)
         if gone is not None and gone.task:
             gone.task.kill()
         return gone
@@ -136,39 +90,6 @@ class AgentContext:
     def get_output_data(self, key: str, recursive: bool = True):
         return self.output_data.get(key)
 
-    def set_output_data(self, key: str, value: Any, recursive: bool = True):
-        self.output_data[key] = value
-
-    def output(self):
-        stamp = Localization.get().serialize_datetime
-        own = {
-            "id": self.id,
-            "name": self.name,
-            "no": self.no,
-            "type": self.type.value,
-            "paused": self.paused,
-        }
-        own |= {"created_at": stamp(self.created_at), "last_message": stamp(self.last_message)}
-        own |= {
-            "log_guid": self.log.guid,
-            "log_version": len(self.log.updates),
-            "log_length": len(self.log.logs),
-        }
-        return own | {"running": self.is_running()} | self.output_data
-
-    @staticmethod
-    def log_to_all(
-        type: Log.Type,
-        heading: str | None = None,
-        content: str | None = None,
-        kvps: dict | None = None,
-        update_progress: Log.ProgressUpdate | None = None,
-        id: str | None = None,
-        **kwargs,
-    ):
-        rest = (heading, content, kvps, update_progress, id)
-        return [chat.log.log(type, *rest, **kwargs) for chat in AgentContext.all()]
-
     @extension.extensible
     def kill_process(self):
         if self.task is not None:
@@ -179,13 +100,12 @@ class AgentContext:
         self.kill_process()
         rows = self.log
         rows.reset()
-        self.streaming_agent, self.paused = None, False
+        self.streaming_agent = None
         self.agent0 = Agent(0, self.config, self)
 
     @extension.extensible
     def nudge(self):
         self.kill_process()
-        self.paused = False
         self.task = self.communicate(shape.nudge_message(self.agent0))
         return self.task
 
@@ -198,7 +118,6 @@ class AgentContext:
 
     @extension.extensible
     def communicate(self, msg: "UserMessage", broadcast_level: int = 1):
-        self.paused = False
         target = self.get_agent()
         if not self.is_running():
             self.task = self.run_task(self._process_chain, target, msg)
@@ -218,25 +137,17 @@ class AgentContext:
     @extension.extensible
     async def _process_chain(self, agent: "Agent", msg: "UserMessage|str", user=True):
         """Run `agent`; give its answer to its superior as a tool result, and so on up to the person."""
-        try:
-            if user:
-                agent.hist_add_user_message(msg)
-            else:
-                agent.hist_add_tool_result(tool_name="call_subordinate", tool_result=msg)
-            answer = await agent.monologue()
-            above = agent.data.get(Agent.DATA_NAME_SUPERIOR)
-            if above is not None:
-                answer = await self._process_chain(above, answer, False)
-            last = self.get_agent()
-            await extension.call_extensions_async("process_chain_end", agent=last, data={})
-            return answer
-        except Exception as fault:
-            await self.handle_exception("process_chain", fault)
-
-    @extension.extensible
-    async def handle_exception(self, location: str, exception: Exception):
-        if exception is not None:
-            raise exception
+        if user:
+            agent.hist_add_user_message(msg)
+        else:
+            agent.hist_add_tool_result(tool_name="call_subordinate", tool_result=msg)
+        answer = await agent.monologue()
+        above = agent.data.get(Agent.DATA_NAME_SUPERIOR)
+        if above is not None:
+            answer = await self._process_chain(above, answer, False)
+        last = self.get_agent()
+        await extension.call_extensions_async("process_chain_end", agent=last, data={})
+        return answer
 
 
 @dataclass
@@ -262,7 +173,6 @@ class LoopData:
         self.iteration, self.last_response, self.current_tool = -1, "", None
         self.user_message: Any = None
         self.system: list[str] = []
-        self.history_output: list[Any] = []
         self.extras_temporary, self.extras_persistent = OrderedDict(), OrderedDict()
         self.params_temporary, self.params_persistent = {}, {}
         vars(self).update(kwargs)
@@ -271,7 +181,6 @@ class LoopData:
 class Agent:
     DATA_NAME_SUPERIOR = "_superior"
     DATA_NAME_SUBORDINATE = "_subordinate"
-    DATA_NAME_CTX_WINDOW = "ctx_window"
 
     @extension.extensible
     def __init__(self, number: int, config: AgentConfig, context: AgentContext | None = None):
@@ -287,6 +196,7 @@ class Agent:
 
     @extension.extensible
     async def monologue(self):
+        self._retried = False
         while True:
             try:
                 asked = self.last_user_message
@@ -317,43 +227,14 @@ class Agent:
         prompt = await self.prepare_prompt(self.loop_data)
         await self._point("before_main_llm_call")
         await self.handle_intervention()
-        answer, _ = await self.call_chat_model(
-            messages=prompt, response_callback=self._on_chunk, reasoning_callback=self._on_reasoning
-        )
+        answer = await double_script.answer_of(self, prompt)
         await self.handle_intervention(answer)
-        for point in ("reasoning_stream_end", "response_stream_end"):
-            await self._point(point)
-            await self.handle_intervention(answer)
         repeated = answer == self.loop_data.last_response
-        row = self.loop_data.params_temporary.get("log_item_generating")
-        self.hist_add_ai_response(answer, id=row.id if row else "")
+        self.hist_add_ai_response(answer)
         if not repeated:
             return await self.process_tools(answer)
         self._warn(self.read_prompt("fw.msg_repeat.md"))
         return None
-
-    async def _on_reasoning(self, chunk: str, full: str):
-        await self.handle_intervention()
-        stream = {"chunk": chunk, "full": full}
-        await self._point("reasoning_stream_chunk", stream_data=stream)
-        await self.handle_reasoning_stream(stream["full"])
-
-    async def _on_chunk(self, chunk: str, full: str):
-        """Returns the text to stop at, once a whole valid tool request has been seen."""
-        await self.handle_intervention()
-        stream = {"chunk": chunk, "full": full}
-        whole = extract_tools.extract_json_root_string(full)
-        request = extract_tools.json_parse_dirty(whole) if whole else None
-        stop = None
-        if request is not None:
-            try:
-                await self.validate_tool_request(request)
-                stop = stream["full"] = stream["chunk"] = whole
-            except Exception:
-                stop = None  # not a tool request yet: go on reading, as the host does
-        await self._point("response_stream_chunk", stream_data=stream)
-        await self.handle_response_stream(stream["full"])
-        return stop
 
     async def _point(self, point: str, **more):
         await extension.call_extensions_async(point, self, loop_data=self.loop_data, **more)
@@ -364,38 +245,40 @@ class Agent:
 
     @extension.extensible
     async def handle_exception(self, location: str, exception: Exception):
-        if exception is not None:
-            raise exception
+        """What the host does in extensions at the end of this function.
+
+        A word of the person goes on, a repairable fault becomes a warning, any other has one retry
+        (which the host begins after 3 seconds) and then ends the chain.
+        """
+        if isinstance(exception, InterventionException):
+            return
+        told = "".join(traceback.format_exception(exception))
+        if isinstance(exception, RepairableException):
+            self._warn(told)
+            return
+        if not isinstance(exception, HandledException):
+            if not self._retried:
+                self._retried = True
+                await self.handle_intervention()
+                self._warn(self.read_prompt("fw.msg_critical_error.md", error_message=told))
+                return
+            self.context.log.log(type="error", content=told)
+        raise HandledException(exception) from exception
 
     # ------------------------------------------------------------------ prompts
 
     @extension.extensible
     async def prepare_prompt(self, loop_data: LoopData):
-        row = self.context.log
-        row.set_progress("Building prompt")
-        await extension.call_extensions_async(
-            "message_loop_prompts_before", self, loop_data=loop_data
-        )
-        loop_data.system, loop_data.history_output = (
-            await self.get_system_prompt(loop_data),
-            self.history.output(),
-        )
-        await extension.call_extensions_async(
-            "message_loop_prompts_after", self, loop_data=loop_data
-        )
-
-        extras = dirty_json.stringify({**loop_data.extras_persistent, **loop_data.extras_temporary})
+        await self._point("message_loop_prompts_before")
+        system = await self.get_system_prompt(loop_data)
+        messages = self.history.output()
+        await self._point("message_loop_prompts_after")
+        extras = {**loop_data.extras_persistent, **loop_data.extras_temporary}
+        shown = json.dumps(extras, ensure_ascii=False)
         loop_data.extras_temporary.clear()
-        tail = history.Message(
-            False, content=self.read_prompt("agent.context.extras.md", extras=extras)
-        ).output()
-        prompt = [history.SystemMessage("\n\n".join(loop_data.system))]
-        prompt += history.output_langchain(loop_data.history_output + tail)
-        text = "\n".join(f"{message.type.capitalize()}: {message.content}" for message in prompt)
-        self.set_data(
-            Agent.DATA_NAME_CTX_WINDOW, {"text": text, "tokens": tokens.approximate_tokens(text)}
-        )
-        return prompt
+        tail = self.read_prompt("agent.context.extras.md", extras=shown)
+        messages += history.Message(False, content=tail).output()
+        return [history.SystemMessage("\n\n".join(system)), *history.output_langchain(messages)]
 
     @extension.extensible
     async def get_system_prompt(self, loop_data: LoopData) -> list[str]:
@@ -413,8 +296,7 @@ class Agent:
     @extension.extensible
     def read_prompt(self, file: str, **kwargs) -> str:
         folders = subagents.get_paths(self, "prompts")
-        text = files.read_prompt_file(file, _directories=folders, _agent=self, **kwargs)
-        return files.remove_code_fences(text) if files.is_full_json_template(text) else text
+        return files.read_prompt_file(file, _directories=folders, _agent=self, **kwargs)
 
     # ------------------------------------------------------------------ data and history
 
@@ -428,7 +310,6 @@ class Agent:
     def hist_add_message(
         self, ai: bool, content: history.MessageContent, tokens: int = 0, id: str = ""
     ):
-        self.last_message = datetime.now(UTC)
         holder = {"content": content}
         extension.call_extensions_sync("hist_add_before", self, content_data=holder, ai=ai)
         return self.history.add_message(ai=ai, content=holder["content"], tokens=tokens, id=id)
@@ -436,30 +317,23 @@ class Agent:
     @extension.extensible
     def hist_add_user_message(self, message: UserMessage, intervention: bool = False):
         self.history.new_topic()
-        content = self.parse_prompt(
-            "fw.intervention.md" if intervention else "fw.user_message.md",
-            **{
-                name: getattr(message, name)
-                for name in ("message", "attachments", "system_message")
-            },
-        )
-        if isinstance(content, dict):
-            content = {key: value for key, value in content.items() if value}
+        parts = ("message", "attachments", "system_message")
+        given = {name: getattr(message, name) for name in parts}
+        file = "fw.intervention.md" if intervention else "fw.user_message.md"
+        content = self.parse_prompt(file, **given)
+        content = {key: value for key, value in content.items() if value}
         self.last_user_message = self.hist_add_message(False, content=content, id=message.id)
         return self.last_user_message
 
     @extension.extensible
     def hist_add_ai_response(self, message: str, id: str = ""):
         self.loop_data.last_response = message
-        return self.hist_add_message(
-            True, content=self.parse_prompt("fw.ai_response.md", message=message), id=id
-        )
+        return self.hist_add_message(True, content=message, id=id)
 
     @extension.extensible
     def hist_add_warning(self, message: history.MessageContent, id: str = ""):
-        return self.hist_add_message(
-            False, content=self.parse_prompt("fw.warning.md", message=message), id=id
-        )
+        warning = self.parse_prompt("fw.warning.md", message=message)
+        return self.hist_add_message(False, warning, id=id)
 
     @extension.extensible
     def hist_add_tool_result(self, tool_name: str, tool_result: str, **kwargs):
@@ -468,30 +342,9 @@ class Agent:
         extension.call_extensions_sync("hist_add_tool_result", self, data=content)
         return self.hist_add_message(False, content=content, id=row_id)
 
-    def concat_messages(self, messages):
-        return self.history.output_text("user", "assistant")
-
-    def _warn(self, text: str, row: str = ""):
+    def _warn(self, text: str):
         message = self.hist_add_warning(text)
-        self.context.log.log(type="warning", content=row or text, id=message.id)
-
-    # ------------------------------------------------------------------ models
-
-    @extension.extensible
-    def get_chat_model(self):
-        return double_script.ScriptedModel(self)
-
-    @extension.extensible
-    def get_utility_model(self):
-        return double_script.ScriptedModel(self, utility=True)
-
-    @extension.extensible
-    def get_browser_model(self):
-        return None
-
-    @extension.extensible
-    def get_embedding_model(self):
-        return None
+        self.context.log.log(type="warning", content=text, id=message.id)
 
     @extension.extensible
     async def call_utility_model(
@@ -501,99 +354,49 @@ class Agent:
         callback: Callable[[str], Awaitable[None]] | None = None,
         background: bool = False,
     ):
-        call = {"model": self.get_utility_model(), "system": system, "message": message}
-        call |= {"callback": callback, "background": background}
-        await extension.call_extensions_async("util_model_call_before", self, call_data=call)
-
-        async def forward(chunk: str, total: str):
-            await call["callback"](chunk)
-
-        reply, _ = await call["model"].unified_call(
-            system_message=call["system"],
-            user_message=call["message"],
-            response_callback=forward if call["callback"] else None,
-        )
-        await extension.call_extensions_async(
-            "util_model_call_after", self, call_data=call, response=reply
-        )
-        return reply
-
-    @extension.extensible
-    async def call_chat_model(
-        self,
-        messages: list[Any],
-        response_callback: Callable[[str, str], Awaitable[str | None]] | None = None,
-        reasoning_callback: Callable[[str, str], Awaitable[None]] | None = None,
-        background: bool = False,
-        explicit_caching: bool = True,
-    ):
-        call = {"model": self.get_chat_model(), "messages": messages, "background": background}
-        call |= {"response_callback": response_callback, "reasoning_callback": reasoning_callback}
-        call["explicit_caching"] = explicit_caching
-        await extension.call_extensions_async("chat_model_call_before", self, call_data=call)
-        reply, thought = await call["model"].unified_call(
-            messages=call["messages"], response_callback=call["response_callback"]
-        )
-        await extension.call_extensions_async(
-            "chat_model_call_after", self, call_data=call, response=reply, reasoning=thought
-        )
-        return reply, thought
-
-    @extension.extensible
-    async def rate_limiter_callback(self, message: str, key: str, total: int, limit: int):
-        self.context.log.set_progress(message, True)
-        return False
+        return ""
 
     # ------------------------------------------------------------------ interventions and tools
 
     @extension.extensible
     async def handle_intervention(self, progress: str = ""):
-        await self.wait_if_paused()
         if not self.intervention:
             return
         said, self.intervention = self.intervention, None
         tool = self.loop_data.current_tool
         if tool and tool.progress.strip():
             self.hist_add_tool_result(tool.name, tool.progress.strip())
-            unawaited = tool.set_progress(None)  # the host forgets to await it: the progress stays
-            if asyncio.iscoroutine(unawaited):
-                unawaited.close()
         if progress.strip():
             self.hist_add_ai_response(progress)
         self.hist_add_user_message(said, intervention=True)
         raise InterventionException(said)
 
-    async def wait_if_paused(self):
-        while self.context.paused:
-            await asyncio.sleep(0.01)
-
     @extension.extensible
     async def process_tools(self, msg: str):
-        request = extract_tools.json_parse_dirty(msg)
+        request = _request_in(msg)
         if request is not None:
             request = await shape.checked_request(self, request)
         if request is None:
-            self._warn(
-                self.read_prompt("fw.msg_misformat.md"),
-                f"{self.agent_name}: Message misformat, no valid tool request found.",
-            )
+            self._warn(self.read_prompt("fw.msg_misformat.md"))
             return None
-        name, method, args = shape.split_request(request)
-        tool = self.get_tool(
-            name=name, method=method, args=args, message=msg, loop_data=self.loop_data
-        )
+        name, args = request["tool_name"], request["tool_args"]
+        row = self.loop_data.params_temporary["log_item_generating"]
+        row.update(heading=f"{self.agent_name}: Using {name}", kvps=request)
+        tool = self.get_tool(name, None, args, msg, self.loop_data)
         self.loop_data.current_tool = tool
         try:
-            return await self._run_tool(tool, name, args)
+            response = await self.double_run_tool(tool, name, args)
+            return response.message if response.break_loop else None
         finally:
             self.loop_data.current_tool = None
 
-    async def _run_tool(self, tool, name: str, args: dict):
+    async def double_run_tool(self, tool, name: str, args: dict):
+        """One tool from its row to its result."""
         await self.handle_intervention()
         await tool.before_execution(**args)
         await self.handle_intervention()
         await extension.call_extensions_async(
-            "tool_execute_before", self, tool_args=args or {}, tool_name=name
+            "tool_execute_before", self, tool_args=args, tool_name=name
         )
         response = await tool.execute(**args)
         await self.handle_intervention()
@@ -602,26 +405,11 @@ class Agent:
         )
         await tool.after_execution(response)
         await self.handle_intervention()
-        return response.message if response.break_loop else None
+        return response
 
     @extension.extensible
     async def validate_tool_request(self, tool_request: Any):
         shape.validate(tool_request)
-
-    async def handle_reasoning_stream(self, stream: str):
-        await self.handle_intervention()
-        await self._point("reasoning_stream", text=stream)
-
-    async def handle_response_stream(self, stream: str):
-        await self.handle_intervention()
-        if len(stream) < 25:
-            return
-        try:
-            parsed = dirty_json.DirtyJson.parse_string(stream)
-            if isinstance(parsed, dict):
-                await self._point("response_stream", text=stream, parsed=parsed)
-        except Exception as fault:  # the host swallows what an extension raises here
-            double_script.swallowed.append(fault)
 
     @extension.extensible
     def get_tool(
@@ -636,22 +424,19 @@ class Agent:
         from helpers.tool import Tool
         from tools.unknown import Unknown
 
-        found: list[type] = []
+        chosen = Unknown
         for path in subagents.get_paths(self, "tools", name + ".py"):
             try:
-                found = extract_tools.load_classes_from_file(path, Tool)
+                chosen = modules.load_classes_from_file(path, Tool)[0]
                 break
-            except (
-                Exception
-            ) as fault:  # the host goes on without a trace; we keep one for the tests
+            except Exception as fault:  # the host goes on without a trace; the tests keep one
                 double_script.swallowed.append(fault)
-        chosen = found[0] if found else Unknown
-        return chosen(
-            agent=self,
-            name=name,
-            method=method,
-            args=args,
-            message=message,
-            loop_data=loop_data,
-            **kwargs,
-        )
+        return chosen(self, name, method, args, message, loop_data, **kwargs)
+
+
+def _request_in(text: str) -> dict | None:
+    """The first object of an answer. The host's reader also understands much that is not JSON."""
+    try:
+        return json.JSONDecoder().raw_decode(text, text.index("{"))[0]
+    except ValueError:
+        return None

@@ -1,7 +1,6 @@
 """Not a module of the host: what a test holds in its hands. See `assemble.py` for how to use it."""
 
 import asyncio
-import dataclasses
 import json
 import threading
 import time
@@ -10,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import double_script
-from double_answers import call
-from double_script import Step
+from double_script import Step, call
 
 LOOP = "AgentContext"
 TIMEOUT_S = 20.0
@@ -30,84 +28,53 @@ class Host:
     def script(self, answers: dict[str, Iterable[Step] | Step]) -> None:
         """Add answers by profile, `A<number>` or `<profile>#<number>`; each agent takes its own in order.
 
-        An answer is raw text, a dict (sent as JSON) or a function of no argument or of the agent, which may be async,
-        may do something ("the person writes now") and returns the answer, or None to go on with the next.
+        An answer is raw text, a dict (sent as JSON) or a function of no argument or of the agent,
+        which may be async, may do something ("the person writes now") and returns the answer, or
+        None to go on with the next.
         """
         double_script.add(answers)
 
-    def unused(self) -> dict[str, int]:
-        """How many scripted answers nobody asked for, by name."""
-        return double_script.left()
-
-    def utility(self, answer: Callable[[str, str], str] | str) -> None:
-        """What the utility model says: a text, or a function of system and message. Without it: an empty text."""
-        double_script.utility = answer
-
     @property
     def model_calls(self) -> list[dict[str, Any]]:
-        """`{"agent", "names", "messages"}` for each question to a chat model; the system prompt is `messages[0]`."""
+        """`{"agent", "names", "messages"}` for each question to a model; the system prompt is `messages[0]`."""
         return double_script.model_calls
 
     @property
-    def utility_calls(self) -> list[dict[str, Any]]:
-        return double_script.utility_calls
-
-    @property
     def swallowed(self) -> list[BaseException]:
-        """What the host hides without a trace: tools that do not load, failing `response_stream` extensions."""
+        """What the host hides without a trace: tools that do not load."""
         return double_script.swallowed
 
     # ------------------------------------------------------------------ the person
 
-    def say(
-        self, text: str, chat: Any = None, wait: bool = True, timeout_s: float = TIMEOUT_S
-    ) -> Any:
+    def say(self, text: str, chat: Any = None, wait: bool = True) -> Any:
         """The person writes, as through the web page. Returns the final answer, or the task without `wait`.
 
         Raises what ended the chain (`HandledException`), and what was wrong with the test's script.
         """
         from agent import UserMessage
-        from helpers import extension, message_queue
+        from helpers import message_queue
 
         context = chat or self.context
-        data = {"message": text, "attachment_paths": []}
-        if not self._on_loop():
-            self.run(
-                extension.call_extensions_async(
-                    "user_message_ui", agent=context.get_agent(), data=data
-                )
-            )
-        message_queue.log_user_message(context, data["message"], data["attachment_paths"])
-        task = context.communicate(
-            UserMessage(message=data["message"], attachments=data["attachment_paths"])
-        )
-        return self.wait(context, timeout_s) if wait else task
+        message_queue.log_user_message(context, text, [])
+        task = context.communicate(UserMessage(message=text))
+        return self.wait(context) if wait else task
 
     def interrupt(self, text: str, chat: Any = None) -> None:
         """The person writes while an agent works; for scripted functions and listeners."""
         self.say(text, chat, wait=False)
 
-    def wait(self, chat: Any = None, timeout_s: float = TIMEOUT_S) -> Any:
+    def wait(self, chat: Any = None) -> Any:
         """Wait for the chat's task."""
-        if self._on_loop():
-            raise RuntimeError("waiting on the host's own loop would stop it for ever")
         context = chat or self.context
         try:
-            return context.task.result_sync(timeout_s)
-        except TimeoutError as late:
-            context.kill_process()
-            raise TimeoutError(
-                f"chat {context.id} was not done after {timeout_s} s; left: {self.unused()}"
-            ) from late
+            return context.task.result_sync(TIMEOUT_S)
         finally:
             self._raise_failures()
 
-    def settle(self, timeout_s: float = TIMEOUT_S) -> None:
+    def settle(self) -> None:
         """Wait until no chat has a running task, whatever ended it, and cancelled tasks have unwound."""
-        from agent import AgentContext
-
-        end = time.monotonic() + timeout_s
-        while any(context.is_running() for context in AgentContext.all()):
+        end = time.monotonic() + TIMEOUT_S
+        while any(context.is_running() for context in self.chats()):
             if time.monotonic() > end:
                 raise TimeoutError("a chat is still running")
             time.sleep(0.002)
@@ -126,39 +93,37 @@ class Host:
     def nudge(self, chat: Any = None) -> Any:
         return (chat or self.context).nudge()
 
-    def reset(self, chat: Any = None) -> None:
+    def reset(self) -> None:
         """The person resets the chat, as through the web page: saved, its message files removed."""
         from helpers import persist_chat
 
-        context = chat or self.context
-        context.reset()
-        persist_chat.save_tmp_chat(context)
-        persist_chat.remove_msg_files(context.id)
+        self.context.reset()
+        persist_chat.save_tmp_chat(self.context)
+        persist_chat.remove_msg_files(self.context.id)
 
-    def remove(self, chat: Any = None) -> None:
+    def remove(self) -> None:
         """The person deletes the chat."""
         from agent import AgentContext
         from helpers import persist_chat
 
-        context = chat or self.context
-        context.reset()
-        AgentContext.remove(context.id)
-        persist_chat.remove_chat(context.id)
+        self.context.reset()
+        gone = AgentContext.remove(self.context.id)
+        persist_chat.remove_chat(gone.id)
 
-    def save_settings(self, **delta: Any) -> None:
-        """The person saves the settings page; without arguments nothing but the agents' configs changes."""
-        from helpers import settings
+    def save_settings(self) -> None:
+        """The person saves the settings page: the agents' configs are made anew."""
+        from helpers import shape
 
-        settings.set_settings_delta(delta)
+        for context in self.chats():
+            shape.configs_after_settings(context)
 
     # ------------------------------------------------------------------ chats and agents
 
-    def new_chat(self, profile: str = "", id: str | None = None) -> Any:
+    def new_chat(self) -> Any:
         from agent import AgentContext
         from initialize import initialize_agent
 
-        given = {"agent_profile": profile} if profile else None
-        return AgentContext(config=initialize_agent(override_settings=given), id=id)
+        return AgentContext(config=initialize_agent())
 
     def chat(self, id: str) -> Any:
         from agent import AgentContext
@@ -176,10 +141,10 @@ class Host:
     def agent0(self) -> Any:
         return self.context.agent0
 
-    def subordinate(self, of: Any = None) -> Any:
-        """The newest subordinate of an agent in either shape, or None."""
-        agent = of or self.agent0
-        linear, children = agent.get_data("_subordinate"), agent.get_data("_subordinates") or {}
+    def subordinate(self) -> Any:
+        """The newest subordinate of the first agent in either shape, or None."""
+        linear = self.agent0.get_data("_subordinate")
+        children = self.agent0.get_data("_subordinates") or {}
         return linear or next(reversed(list(children.values())), None)
 
     def chats(self) -> list[Any]:
@@ -200,13 +165,9 @@ class Host:
         """Save a chat, and return what its chat.json says."""
         from helpers import persist_chat
 
-        persist_chat.save_tmp_chat(chat or self.context)
-        return self.saved(chat)
-
-    def saved(self, chat: Any = None) -> dict[str, Any]:
-        return json.loads(
-            (self.root / "usr/chats" / (chat or self.context).id / "chat.json").read_text("utf-8")
-        )
+        context = chat or self.context
+        persist_chat.save_tmp_chat(context)
+        return json.loads((self.root / f"usr/chats/{context.id}/chat.json").read_text("utf-8"))
 
     def project(self, name: str, chat: Any = None, **header: str) -> Path:
         """Make a project when there is none, switch the chat to it, return its folder."""
@@ -227,44 +188,27 @@ class Host:
     # ------------------------------------------------------------------ tools and extension points
 
     def tool(self, name: str, agent: Any = None, /, **args: Any) -> Any:
-        """Run a tool as an agent's turn would, without a model, and return its Response.
-
-        Arguments are taken as they are: nothing is parsed or refused (script a raw answer for that).
-        """
+        """Run a tool as an agent's turn would, without a model, and return its Response."""
         return self.run(self._tool(agent or self.agent0, name, args))
 
     async def _tool(self, agent: Any, name: str, args: dict[str, Any]) -> Any:
         from agent import LoopData
-        from helpers.extension import call_extensions_async
 
         if not hasattr(agent, "loop_data"):
             agent.loop_data = LoopData()
         agent.context.streaming_agent = agent
-        tool = agent.get_tool(
-            name, None, args, json.dumps(call(name, **args), default=str), agent.loop_data
-        )
-        agent.loop_data.current_tool = tool
-        try:
-            await tool.before_execution(**args)
-            await call_extensions_async(
-                "tool_execute_before", agent, tool_args=args, tool_name=name
-            )
-            response = await tool.execute(**args)
-            await call_extensions_async(
-                "tool_execute_after", agent, response=response, tool_name=name
-            )
-            await tool.after_execution(response)
-            return response
-        finally:
-            agent.loop_data.current_tool = None
+        message = json.dumps(call(name, **args), default=str)
+        tool = agent.get_tool(name, None, args, message, agent.loop_data)
+        return await agent.double_run_tool(tool, name, args)
 
     def at(
         self, point: str, run: Callable[..., Any], times: int | None = None, **match: Any
     ) -> Callable[[], None]:
         """Call `run(agent, **kwargs of the point)` before the extensions at a point; "*" is every point (`point=`).
 
-        `match` compares with the point's keyword arguments, or `profile=`; `times` ends it by itself. At asynchronous
-        points `run` may be async. Returns the function that ends it. What `run` raises is raised at the point.
+        `match` compares with the point's keyword arguments, or `profile=`; `times` ends it by
+        itself. At asynchronous points `run` may be async. Returns the function that ends it. What
+        `run` raises is raised at the point.
         """
         left = [times]
 
@@ -285,13 +229,13 @@ class Host:
         double_script.trace = []
         return double_script.trace
 
-    def api(self, handler: str, body: dict[str, Any] | None = None, plugin: str = PLUGIN) -> Any:
+    def api(self, handler: str, body: dict[str, Any], plugin: str = PLUGIN) -> Any:
         """`POST /api/plugins/<plugin>/<handler>` past its guards; returns the Response."""
         from helpers import api, modules
 
         path = self.root / "usr/plugins" / plugin / "api" / f"{handler}.py"
-        found = modules.load_classes_from_file(str(path), api.ApiHandler)[0]
-        return self.run(found(None, threading.RLock()).handle_request(api.Request(body or {})))
+        (found,) = modules.load_classes_from_file(str(path), api.ApiHandler)
+        return self.run(found(None, threading.RLock()).handle_request(api.Request(body)))
 
     def hook(self, name: str, plugin: str = PLUGIN, **kwargs: Any) -> Any:
         """Call a function of the plugin's hooks.py as the host does."""
@@ -301,48 +245,32 @@ class Host:
 
     def forget_caches(self) -> None:
         """The host's files changed: tools, extensions and hooks are looked for again. Helpers stay loaded."""
-        from helpers import cache
-
-        cache.clear_all()
+        double_script.forget()
 
     # ------------------------------------------------------------------ looking
 
-    def messages(self, agent: Any = None) -> list[Any]:
-        """The agent's history messages in order, bulks and topics included, without calling `output()`."""
+    def contents(self, agent: Any = None) -> list[Any]:
+        """The agent's messages in order, bulks and topics included, without calling `output()`."""
 
-        def inside(record: Any) -> list[Any]:
-            parts = getattr(record, "records", getattr(record, "messages", None))
-            return (
-                [record]
-                if parts is None
-                else [message for part in list(parts) for message in inside(part)]
-            )
+        def inside(part: Any) -> list[Any]:
+            parts = getattr(part, "records", getattr(part, "messages", None))
+            if parts is None:
+                return [part.content]
+            return [content for one in parts for content in inside(one)]
 
         history = (agent or self.agent0).history
-        return [
-            message
-            for part in (*history.bulks, *history.topics, history.current)
-            for message in inside(part)
-        ]
+        parts = (*history.bulks, *history.topics, history.current)
+        return [content for part in parts for content in inside(part)]
 
-    def contents(self, agent: Any = None) -> list[Any]:
-        return [message.content for message in self.messages(agent)]
+    def _dicts_with(self, key: str, agent: Any) -> list[dict[str, Any]]:
+        return [one for one in self.contents(agent) if isinstance(one, dict) and key in one]
 
     def tool_results(self, tool: str, agent: Any = None) -> list[dict[str, Any]]:
         """History messages of a tool's results: `{"tool_name", "tool_result", ...additional}`."""
-        return [
-            one
-            for one in self.contents(agent)
-            if isinstance(one, dict) and one.get("tool_name") == tool
-        ]
+        return [one for one in self._dicts_with("tool_name", agent) if one["tool_name"] == tool]
 
     def warnings(self, agent: Any = None) -> list[str]:
-        contents = self.contents(agent)
-        return [
-            one["system_warning"]
-            for one in contents
-            if isinstance(one, dict) and "system_warning" in one
-        ]
+        return [one["system_warning"] for one in self._dicts_with("system_warning", agent)]
 
     def rows(self, chat: Any = None, **wanted: Any) -> list[dict[str, Any]]:
         """The chat's log rows, those whose fields equal `wanted` (`type="tool"`)."""
@@ -359,28 +287,19 @@ class Host:
 
         return AgentContext.get_notification_manager().output_all()
 
-    def with_profile(self, agent: Any, profile: str) -> Any:
-        """Give an agent a profile the safe way: a config of its own."""
-        agent.config = dataclasses.replace(agent.config, profile=profile)
-        return agent
-
     # ------------------------------------------------------------------ the loop
 
-    def run(self, coroutine: Any, timeout_s: float = TIMEOUT_S) -> Any:
+    def run(self, coroutine: Any) -> Any:
         """Run a coroutine on the host's loop, and return its result."""
         from helpers.defer import EventLoopThread
 
-        return EventLoopThread(LOOP).run_coroutine(coroutine).result(timeout_s)
-
-    def _on_loop(self) -> bool:
-        return threading.current_thread().name == LOOP
+        return EventLoopThread(LOOP).run_coroutine(coroutine).result(TIMEOUT_S)
 
     def _raise_failures(self) -> None:
         if double_script.failures:
             fault = double_script.failures[0]
             double_script.failures.clear()
-            inner = fault.args[0] if isinstance(fault, double_script.Exhausted) else fault
-            raise inner if isinstance(inner, BaseException) else fault
+            raise fault
 
     def close(self) -> None:
         """End of the process: running tasks are cancelled, their threads joined."""

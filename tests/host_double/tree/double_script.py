@@ -1,4 +1,4 @@
-"""Not a module of the host: the scripted model, the listeners at extension points, and what the host swallows.
+"""Not a module of the host: the scripted model, the listeners at extension points, what is kept and swallowed.
 
 State of one running double; it goes when the double's modules go.
 """
@@ -13,8 +13,14 @@ from typing import Any
 Step = str | dict | Callable[..., Any]
 
 
-class ScriptError(AssertionError):
-    """The test's script has no answer left for an agent that asks its model."""
+def call(tool: str, /, **args: Any) -> dict[str, Any]:
+    """A model's answer that calls a tool: `script({"agent0": [call("handover_reply", verdict="accept")]})`."""
+    return {"thoughts": ["..."], "headline": f"Using {tool}", "tool_name": tool, "tool_args": args}
+
+
+def respond(text: str) -> dict[str, Any]:
+    """A model's answer that ends its run with the host's `response` tool."""
+    return call("response", text=text)
 
 
 class Exhausted(BaseException):
@@ -22,13 +28,26 @@ class Exhausted(BaseException):
 
 
 queues: dict[str, deque[Step]] = {}
-utility: Callable[[str, str], str] | str = ""
 swallowed: list[BaseException] = []
 failures: list[BaseException] = []
 model_calls: list[dict[str, Any]] = []
-utility_calls: list[dict[str, Any]] = []
 trace: list[tuple[str, str]] | None = None
 _listeners: list[tuple[str, Callable[..., Any], dict[str, Any]]] = []
+_kept: dict[tuple, Any] = {}
+
+
+def once(find: Callable[[], Any], *key: Any) -> Any:
+    """What `find` gave for this key the first time; the host caches alike, until `forget`."""
+    if key not in _kept:
+        _kept[key] = find()
+    return _kept[key]
+
+
+def forget() -> None:
+    _kept.clear()
+
+
+# ---------------------------------------------------------------------- the model
 
 
 def names_of(agent: Any) -> tuple[str, ...]:
@@ -39,7 +58,7 @@ def names_of(agent: Any) -> tuple[str, ...]:
 
 def add(answers: dict[str, Iterable[Step] | Step]) -> None:
     for name, steps in answers.items():
-        listed = [steps] if isinstance(steps, str | dict) or callable(steps) else list(steps)
+        listed = [steps] if isinstance(steps, str | dict) or callable(steps) else steps
         queues.setdefault(name, deque()).extend(listed)
 
 
@@ -47,57 +66,39 @@ def left() -> dict[str, int]:
     return {name: len(queue) for name, queue in queues.items() if queue}
 
 
+async def answer_of(agent: Any, messages: list[Any]) -> str:
+    """The agent's next answer. A wrong script and a failed assertion fail the test, not the chat."""
+    model_calls.append({"agent": agent, "names": names_of(agent), "messages": messages})
+    try:
+        while True:
+            step = _next_step(agent)
+            if callable(step):
+                step = await _played(step, agent)
+            if step is not None:
+                return step if isinstance(step, str) else json.dumps(step, ensure_ascii=False)
+    except AssertionError as fault:
+        failures.append(fault)
+        raise Exhausted(fault) from fault
+
+
 def _next_step(agent: Any) -> Step:
     for name in names_of(agent):
         if queues.get(name):
             return queues[name].popleft()
-    raise Exhausted(
-        ScriptError(
-            f"no answer left for {' / '.join(names_of(agent))}; left: {left() or 'nothing'}"
-        )
-    )
+    names = " / ".join(names_of(agent))
+    raise AssertionError(f"no answer left for {names}; left: {left() or 'nothing'}")
 
 
-async def _answer(agent: Any) -> str:
-    while True:
-        step = _next_step(agent)
-        if callable(step):
-            step = step(agent) if inspect.signature(step).parameters else step()
-            if inspect.isawaitable(step):
-                step = await step
-            for _ in range(3):  # a cancel or a message that the hook caused arrives now
-                await asyncio.sleep(0)
-        if step is not None:
-            return step if isinstance(step, str) else json.dumps(step, ensure_ascii=False)
+async def _played(step: Callable[..., Any], agent: Any) -> Any:
+    answer = step(agent) if inspect.signature(step).parameters else step()
+    if inspect.isawaitable(answer):
+        answer = await answer
+    for _ in range(3):  # a cancel or a message that the function caused arrives now
+        await asyncio.sleep(0)
+    return answer
 
 
-class ScriptedModel:
-    """Has the one method of the host's chat model that agents call."""
-
-    def __init__(self, agent: Any, utility: bool = False):
-        self.agent, self.utility = agent, utility
-
-    async def unified_call(
-        self, messages: list[Any] | None = None, response_callback: Any = None, **more: Any
-    ):
-        if self.utility:
-            return await self._utility_call(**more)
-        model_calls.append(
-            {"agent": self.agent, "names": names_of(self.agent), "messages": list(messages or [])}
-        )
-        try:
-            text = await _answer(self.agent)
-        except (Exhausted, AssertionError) as fault:
-            failures.append(fault)
-            raise Exhausted(fault) from fault
-        stop = await response_callback(text, text) if response_callback else None
-        return stop or text, ""
-
-    async def _utility_call(self, system_message: str = "", user_message: str = "", **_: Any):
-        utility_calls.append(
-            {"agent": self.agent, "system": system_message, "message": user_message}
-        )
-        return (utility(system_message, user_message) if callable(utility) else utility), ""
+# ---------------------------------------------------------------------- extension points
 
 
 def listen(point: str, run: Callable[..., Any], match: dict[str, Any]) -> Callable[[], None]:
@@ -112,12 +113,10 @@ def heard(point: str, agent: Any, kwargs: dict[str, Any]) -> list[Any]:
     if trace is not None:
         trace.append((point, getattr(agent, "agent_name", "")))
     results = []
+    profile = getattr(getattr(agent, "config", None), "profile", None)
     for wanted, run, match in list(_listeners):
-        given = kwargs | {
-            "agent": agent,
-            "profile": getattr(getattr(agent, "config", None), "profile", None),
-        }
+        given = kwargs | {"agent": agent, "profile": profile}
         if wanted in (point, "*") and all(given.get(key) == value for key, value in match.items()):
-            call = {"point": point} if wanted == "*" else {}
-            results.append(run(agent, **call, **{k: v for k, v in kwargs.items() if k != "point"}))
+            where = {"point": point} if wanted == "*" else {}
+            results.append(run(agent, **where, **kwargs))
     return results

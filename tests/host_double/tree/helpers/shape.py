@@ -1,14 +1,9 @@
-"""Not a module of the host: where its two lines differ. This one is the linear host, commit 2d95cd9."""
+"""Not a module of the host: where its lines differ. This one is the linear host, commit 2d95cd9."""
 
 from typing import Any
 
-NAME = "linear"
-KEEPS_PROFILE = False
-
 
 def validate(request: Any) -> None:
-    if not isinstance(request, dict):
-        raise ValueError("the tool request is not an object")
     for key, kind in (("tool_name", str), ("tool_args", dict)):
         if not request.get(key) or not isinstance(request[key], kind):
             raise ValueError(f"the tool request needs a filled {key} of type {kind.__name__}")
@@ -20,12 +15,6 @@ async def checked_request(agent: Any, request: dict) -> dict:
     return request
 
 
-def split_request(request: dict) -> tuple[str, str | None, dict]:
-    raw = request.get("tool_name", request.get("tool", ""))
-    name, colon, method = raw.partition(":")
-    return name, method if colon else None, request.get("tool_args", request.get("args", {}))
-
-
 def nudge_message(agent: Any) -> Any:
     from agent import UserMessage
 
@@ -35,6 +24,10 @@ def nudge_message(agent: Any) -> Any:
 def saved_profile(agent: Any) -> dict[str, str]:
     """What chat.json says of an agent's profile: nothing."""
     return {}
+
+
+def loaded_config(saved: dict, config: Any) -> Any:
+    return config
 
 
 def configs_after_settings(context: Any) -> None:

@@ -5,10 +5,6 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from helpers.extension import call_extensions_async
-from helpers.print_style import PrintStyle
-from helpers.strings import sanitize_string
-
 
 @dataclass
 class Response:
@@ -37,40 +33,23 @@ class Tool:
         raise NotImplementedError
 
     async def set_progress(self, content: str | None):
-        holder = {"content": content or ""}
-        await call_extensions_async("tool_output_update", self.agent, ctx=holder)
-        self.progress = holder["content"]
-
-    def add_progress(self, content: str | None):
-        self.progress += content or ""
+        self.progress = content or ""
 
     async def before_execution(self, **kwargs):
-        PrintStyle().print(f"{self.agent.agent_name} uses {self.name}")
         self.log = self.get_log_object()
-        for key, value in (self.args or {}).items():
-            holder = {"content": value if isinstance(value, str) else f"{value}"}
-            await call_extensions_async("tool_output_update", self.agent, ctx=holder)
-            PrintStyle().stream(f"{self.nice_key(key)}: {holder['content']}")
 
     async def after_execution(self, response: Response, **kwargs):
-        result = sanitize_string(response.message.strip())
-        self.agent.hist_add_tool_result(
-            self.name, result, id=self.log.id, **(response.additional or {})
-        )
-        PrintStyle().print(f"{self.agent.agent_name} got from {self.name}: {result}")
+        result = response.message.strip()
+        more = response.additional or {}
+        self.agent.hist_add_tool_result(self.name, result, id=self.log.id, **more)
         self.log.update(content=result)
 
     def get_log_object(self):
-        called = f"{self.name}:{self.method}" if self.method else self.name
         return self.agent.context.log.log(
             type="tool",
-            heading=f"icon://construction {self.agent.agent_name}: Using tool '{called}'",
+            heading=f"icon://construction {self.agent.agent_name}: Using tool '{self.name}'",
             content="",
             kvps=self.args,
             id=str(uuid.uuid4()),
             _tool_name=self.name,
         )
-
-    def nice_key(self, key: str):
-        first, *others = key.split("_")
-        return " ".join([first.capitalize(), *(word.lower() for word in others)])

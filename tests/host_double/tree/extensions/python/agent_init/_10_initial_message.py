@@ -1,5 +1,3 @@
-import json
-
 from agent import LoopData
 from helpers.extension import Extension
 
@@ -8,12 +6,7 @@ class InitialMessage(Extension):
     """The first agent of a chat without rows greets."""
 
     def execute(self, **kwargs):
-        if not self.agent or self.agent.number != 0 or self.agent.context.log.logs:
-            return
-        greeting = self.agent.read_prompt("fw.initial_message.md")
-        self.agent.loop_data = LoopData()
-        message = self.agent.hist_add_ai_response(greeting)
-        text = json.loads(greeting)["tool_args"]["text"]
-        self.agent.context.log.log(
-            type="response", content=text, finished=True, update_progress="none", id=message.id
-        )
+        if self.agent.number == 0 and not self.agent.context.log.logs:
+            self.agent.loop_data = LoopData()
+            self.agent.hist_add_ai_response(self.agent.read_prompt("fw.initial_message.md"))
+            self.agent.context.log.log(type="response", content="Hello from the double.")

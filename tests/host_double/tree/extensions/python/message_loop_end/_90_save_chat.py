@@ -4,6 +4,5 @@ from helpers.extension import Extension
 
 class SaveChat(Extension):
     async def execute(self, **kwargs):
-        if self.agent:
-            chat = self.agent.context
-            persist_chat.save_tmp_chat(chat)
+        chat = self.agent.context
+        persist_chat.save_tmp_chat(chat)

@@ -1,13 +1,6 @@
-from helpers.extension import Extension, extensible
+from helpers.extension import Extension
 
 
 class MainPrompt(Extension):
     async def execute(self, system_prompt: list[str], **kwargs):
-        if self.agent:
-            system_prompt.append(await build_prompt(self.agent))
-
-
-@extensible
-async def build_prompt(agent) -> str:
-    main = "agent.system.main.md"
-    return agent.read_prompt(main)
+        system_prompt.append(self.agent.read_prompt("agent.system.main.md"))

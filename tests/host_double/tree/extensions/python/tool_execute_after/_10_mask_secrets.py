@@ -4,5 +4,4 @@ from helpers.secrets import get_secrets_manager
 
 class MaskToolSecrets(Extension):
     async def execute(self, response=None, **kwargs):
-        if self.agent and response:
-            response.message = get_secrets_manager(self.agent.context).mask_values(response.message)
+        response.message = get_secrets_manager(self.agent.context).mask_values(response.message)

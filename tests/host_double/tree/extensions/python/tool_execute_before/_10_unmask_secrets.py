@@ -6,8 +6,6 @@ class UnmaskToolSecrets(Extension):
     """Only strings at the top level of the arguments."""
 
     async def execute(self, tool_args: dict | None = None, **kwargs):
-        if not self.agent or not tool_args:
-            return
         manager = get_secrets_manager(self.agent.context)
         for key in [key for key, value in tool_args.items() if isinstance(value, str)]:
             tool_args[key] = manager.replace_placeholders(tool_args[key])
