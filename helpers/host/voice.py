@@ -13,7 +13,7 @@ from helpers.tool import Response
 
 from helpers import notification
 
-from ..text import render
+from ..text.quote import inert
 from ..values.errors import Code, HandoverError
 from .agents import PLUGIN, root_context
 
@@ -45,7 +45,7 @@ def repairable(error: HandoverError) -> RepairableException:
 
     The host expands braces in its text (HOST fact 15).
     """
-    return RepairableException(render.inert(str(error)))
+    return RepairableException(inert(str(error)))
 
 
 def tell(agent: Agent, heading: str, content: str = "") -> None:
