@@ -1,36 +1,25 @@
-"""A prepared handover arrives: the package as it is true now, rendered again within its limit, recorded with its hash."""
+"""A prepared handover arrives: the package as it is true now, within its limit, recorded with its hash."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from ..arguments.handover import HandoverRequest
-from ..chain import merge, rules
-from ..chain.chain import Chain, Handover
-from ..records.book import ChainBook, about
+from ..chain import rules
+from ..chain.chain import Handover
+from ..records.book import Book
 from ..records.files import footprint
-from ..records.folder import HandoverFolder
-from ..text import fitting, render
+from ..text import fitting
+from ..text.fitting import Package
 from ..text.masking import safe
 from ..text.quote import inert, quote
-from ..values.call import Caller, Ports
-from ..values.errors import RecordError, RefusedError, RequestError
-from ..values.packet import HandoverPacket
-from ..values.settings import Settings
-from .package import (
-    Limits,
-    artifact_status,
-    briefing_path,
-    earlier_work,
-    limits_of,
-    looking,
-    notices,
-    packaged,
-    with_turns,
-)
-from .prepare import check_source_untouched, resume
+from ..values.call import Call
+from ..values.errors import MemoryRuleError, RecordError, RequestError
+from ..values.events import Delivered, about
+from .artifacts import Files
+from .package import Limits, earlier_work, notices, package_of, with_turns
+from .prepare import limits_of
 from .standing import holding, specialist_of
 
 
@@ -48,161 +37,114 @@ class Delivery:
     project_root: str
 
 
-def deliver(
-    handover_id: str,
-    caller: Caller,
-    settings: Settings,
-    ports: Ports,
-    *,
-    way: str,
-    beside: str = "",
-    limits: Limits | None = None,
-) -> Delivery:
-    """The package as it is true now: artifacts compared, rendered again within its limits, recorded with its hash.
+def deliver(handover_id: str, call: Call, *, way: str, beside: str = "") -> Delivery:
+    """The package as it is true now: artifacts compared, drawn again within its limits, recorded
+    with its hash.
 
-    `limits` stand in for the recorded ones. What the sender said `beside` the reference is quoted at the end, within the same
-    limit, cut where it does not fit.
-    Raises RefusedError: unknown_reference for a handover that is unknown, closed or another chat's; stopped on a stopped chain.
+    What the sender said `beside` the reference is quoted at the end, within the same limit, cut
+    where it does not fit. Raises RefusedError: unknown_reference for a handover that is unknown,
+    closed or another chat's; stopped on a stopped chain.
     """
-    with holding(handover_id, caller, settings, ports) as (book, handover):
-        resume(book, caller)
-        check_deliverable(handover, book.chain, caller)
-        packet, limits = handover.packet, limits or limits_of(handover)
-        status = artifact_status(book.folder, packet, looking(book.folder))
-        more = briefing_notices(book, packet)
-        held = footprint(book.ledger.path)
-
-        def packed(reserve: int) -> fitting.Package:
-            return package_of(
-                handover,
-                book.chain,
-                book.folder,
-                settings,
-                ports,
-                status,
-                more,
-                limits=limits,
-                reserve=reserve,
-            )
-
-        package = with_beside(beside, limits, packed, ports)
-        check_source_untouched(held, footprint(book.ledger.path))
-        text = package.text
-        book.write(
-            about(
-                packet,
-                "delivered",
-                tokens=package.tokens,
-                text_sha256=hashlib.sha256(text.encode()).hexdigest(),
-                artifacts=status,
-                omitted=list(package.omitted),
-                way=way,
-                limit=limits.tokens,
-                overflow=limits.overflow,
-                include_recent_turns=limits.turns,
-            )
+    with holding(handover_id, call) as (book, handover):
+        rules.check_deliverable(handover, book.chain, call.caller.inside)
+        limits = limits_of(handover)
+        artifacts = Files(book.folder).status(handover.packet)
+        source = footprint(book.ledger.path)
+        package = delivered_package(book, handover, limits, artifacts, beside, call)
+        check_source_untouched(source, footprint(book.ledger.path))
+        delivered = Delivered(
+            tokens=package.tokens,
+            text_sha256=hashlib.sha256(package.text.encode()).hexdigest(),
+            artifacts=artifacts,
+            omitted=package.omitted,
+            way=way,
+            limit=limits.tokens,
+            overflow=limits.overflow,
+            include_recent_turns=limits.turns,
         )
-        specialist = specialist_of(settings, handover.receiver)
-        goes_on = (
-            handover.id if handover.is_open else str(handover.events[0].data.get("answers", ""))
+        book.write(about(handover.packet, delivered))
+        return Delivery(
+            package.text,
+            handover,
+            specialist_of(call.settings, handover.receiver).name,
+            handover.id if handover.is_open else handover.prepared.answers,
+            str(book.folder.root),
         )
-        return Delivery(text, handover, specialist.name, goes_on, str(book.folder.root))
+
+
+def delivered_package(
+    book: Book,
+    handover: Handover,
+    limits: Limits,
+    artifacts: dict[str, str],
+    beside: str,
+    call: Call,
+) -> Package:
+    """The package of a recorded handover, and at its end what was said beside the reference."""
+    packet = with_turns(handover.packet, limits)
+    told = (*notices(book.chain), *briefing_notices(book, handover))
+    earlier = earlier_work(book.chain, packet)
+
+    def packed(reserve: int) -> Package:
+        return package_of(
+            packet,
+            limits,
+            book.folder,
+            call,
+            artifacts=artifacts,
+            notices=told,
+            earlier=earlier,
+            reserve=reserve,
+        ).package
+
+    said = safe(beside, call.ports.mask)[0].strip()
+    return with_beside(said, limits, packed, call.ports.counter().count) if said else packed(0)
 
 
 def with_beside(
-    beside: str, limits: Limits, packed: Callable[[int], fitting.Package], ports: Ports
-) -> fitting.Package:
-    """The package that `packed` makes with so many tokens left free, and at its end what was said beside the reference.
+    said: str, limits: Limits, packed: Callable[[int], Package], count: fitting.Count
+) -> Package:
+    """The package that `packed` makes with so many tokens left free, and what was said behind it.
 
-    It gets up to a quarter of the limit; where the package needs more, what is left. What of it does not fit is named.
+    It gets up to a quarter of the limit; where the package needs more, what is left. What of it
+    does not fit is named.
     """
-    said, count = safe(beside, ports.mask)[0].strip(), ports.counter().count
-    if not said:
-        return packed(0)
-    added = _beside_block(said)
-    room = count(added) if limits.overflow == "whole" else min(count(added), limits.tokens // 4)
+    added = _beside(said)
+    needed = count(added)
+    room = needed if limits.overflow == "whole" else min(needed, limits.tokens // 4)
     try:
         package = packed(room)
     except RequestError:
         package = packed(0)
         room = limits.tokens - package.tokens
-    if count(added) <= room:
-        return replace(package, text=package.text + added, tokens=package.tokens + count(added))
-    beginning = fitting.cut_text(
-        said, room, lambda rest: count(_beside_block(f"{rest.rstrip()} {fitting.MARK}"))
-    )
-    added = _beside_block(f"{beginning.rstrip()} {fitting.MARK}") if beginning.strip() else ""
-    told = f"What was said with the reference: {'cut' if added else 'left out'}, {len(said):,} characters do not fit"
-    return fitting.Package(
-        package.text + added,
-        package.tokens + (count(added) if added else 0),
-        (*package.omitted, told),
-    )
+    if needed <= room:
+        return replace(package, text=package.text + added, tokens=package.tokens + needed)
+    added = fitting.frame_cut(said, _beside, room, count)
+    how = "cut" if added else "left out"
+    omitted = f"What was said with the reference: {how}, {len(said):,} characters do not fit"
+    return Package(package.text + added, package.tokens + count(added), (*package.omitted, omitted))
 
 
-def _beside_block(said: str) -> str:
+def _beside(said: str) -> str:
     return f"Said with it:\n{inert(quote(said))}"
 
 
-def package_of(
-    handover: Handover,
-    chain: Chain,
-    folder: HandoverFolder,
-    settings: Settings,
-    ports: Ports,
-    status: Mapping[str, str] | None = None,
-    more_notices: tuple[str, ...] = (),
-    *,
-    limits: Limits | None = None,
-    reserve: int = 0,
-) -> fitting.Package:
-    """The package of a recorded handover, within `limits` (else those it travels with) less `reserve` tokens."""
-    limits = limits or limits_of(handover)
-    packet = with_turns(handover.packet, limits)
-    request = HandoverRequest(
-        specialist_profile=packet.identity.receiver,
-        topic=packet.topic,
-        project_root=str(folder.root),
-        max_context_tokens=limits.tokens - reserve,
-        include_recent_turns=limits.turns,
-        overflow=limits.overflow,
-    )
-    return packaged(
-        request,
-        specialist_of(settings, packet.identity.receiver),
-        merge.Built(packet),
-        folder,
-        ports,
-        notices=(*notices(chain), *more_notices),
-        artifact_status=artifact_status(folder, packet, looking(folder))
-        if status is None
-        else status,
-        earlier=earlier_work(chain, packet),
-    ).package
-
-
-def check_deliverable(handover: Handover, chain: Chain, caller: Caller) -> None:
-    """Open or prepared, and by whoever works where it was prepared: depth and authority are those of that place."""
-    if handover.packet.identity.parent != caller.inside:
-        why = f"handover {handover.id} is not yours to start, {handover.packet.identity.sender} prepared it"
-        raise RefusedError(why, "prepare one of your own", "unknown_reference")
-    if handover.state != "prepared" and not handover.is_open:
-        hint = "prepare a new one with handover_to_specialist"
-        raise RefusedError(
-            f"handover {handover.id} is closed ({handover.state})", hint, "unknown_reference"
-        )
-    rules.check_stop(chain)
-
-
-def briefing_notices(book: ChainBook, packet: HandoverPacket) -> tuple[str, ...]:
+def briefing_notices(book: Book, handover: Handover) -> tuple[str, ...]:
+    """What the receiver, who is sent to the briefing, must know of it."""
     try:
-        unknown = book.unaccounted_bytes(briefing_path(book.folder, packet).name)
+        foreign = book.unaccounted_bytes(handover.packet)
     except RecordError:
         return ("the briefing cannot be read; this package is from the ledger.",)
+    if not foreign.size:
+        return ()
     return (
-        (
-            f"{unknown:,} bytes of the briefing were not written by this installation; weigh them with care.",
-        )
-        if unknown
-        else ()
+        f"{foreign.size:,} bytes of the briefing were not written by this installation; weigh them"
+        " with care.",
     )
+
+
+def check_source_untouched(before: object, after: object) -> None:
+    """Compaction makes a new text and changes nothing stored, also while a specialist runs; both
+    are marks of the source."""
+    if before != after:
+        raise MemoryRuleError("a text was made and what it was made from changed")

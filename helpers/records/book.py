@@ -1,101 +1,162 @@
-"""A chain opened for reading and writing: ledger and briefing kept in step, under the folder's one lock."""
+"""A chain opened for reading and writing: ledger and briefing in step, under the folder's one lock.
+
+Opened: locked, read and folded once, what a crash left finished, a stop lifted when the person has
+written since. A folder that does not exist yet is made, and locked, with the first write: a refused
+call leaves nothing behind.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from ..chain.chain import Chain, fold, packet_in
-from ..text.note import entry_body, note_body
-from ..text.quote import quote_drawn
-from ..values.call import Ports
-from ..values.errors import RecordError
-from ..values.events import Draft, Event, Note, draft
+from ..chain.chain import Chain, Handover
+from ..text import note
+from ..text.quote import quote
+from ..values.call import Call
+from ..values.errors import HandoverError, MemoryRuleError, RecordError, RefusedError
+from ..values.events import (
+    Briefed,
+    Closing,
+    Draft,
+    Escalated,
+    Event,
+    Prepared,
+    Refused,
+    Resumed,
+    WithPacket,
+    about,
+    of_chain,
+)
 from ..values.packet import HandoverPacket
-from ..values.settings import Settings
-from . import briefing, files
+from . import accounts, briefing, shelf
 from .files import Footprint, footprint
-from .folder import HandoverFolder, topic_slug, write_gitignore
+from .folder import HandoverFolder, write_gitignore
 from .ledger import Ledger, snapshot
 
-AppendCheck = Callable[[Footprint, Footprint], None]
-# Events that have an entry in a briefing: the handover itself and every way it comes back.
-BRIEFED = frozenset({"prepared", "done", "clarify", "rejected", "escalated", "failed", "cancelled"})
+
+@dataclass(frozen=True)
+class Place:
+    """Where a chain is kept."""
+
+    folder: HandoverFolder
+    chain_id: str
 
 
-class ChainBook:
-    """One chain while its folder's lock is held. `chain` is what the ledger says after the last write."""
+class Book:
+    """One chain while its folder's lock is held. `chain` is what the ledger says after the last
+    write; `unhealed` says why an earlier entry is still missing in its briefing, else ""."""
 
-    def __init__(self, folder: HandoverFolder, chain_id: str, ports: Ports) -> None:
-        self.folder = folder
-        self.ledger = ledger_of(folder, chain_id, ports)
-        self._chain_id = chain_id
-        self._events = list(readable(self.ledger))
+    def __init__(self, place: Place, call: Call, lock: ExitStack) -> None:
+        self.folder = place.folder
+        self.ledger: Ledger = shelf.ledger_of(place.folder, place.chain_id, call.ports)
         self.unhealed = ""
-        self._folded: tuple[int, Chain] = (0, Chain(chain_id))
-
-    @property
-    def exists(self) -> bool:
-        return bool(self._events)
+        self._call = call
+        self._lock = lock
+        self._locked = False
+        self._writable = False
+        if (place.folder.chains / ".lock").exists():
+            self._take_lock()
+        self._copy = shelf.copy_of(self.ledger)
 
     @property
     def chain(self) -> Chain:
-        if self._folded[0] != len(self._events):
-            self._folded = (len(self._events), fold(self._chain_id, self._events))
-        return self._folded[1]
+        return self._copy.chain
+
+    # --- writing
 
     def write(self, *drafts: Draft) -> tuple[Event, ...]:
-        """Append events; they are on the disk when this returns."""
-        written = self.ledger.append(drafts)
-        self._events.extend(written)
-        return written
+        """Append events; they are on the disk when this returns. Raises RecordError."""
+        return self._append(drafts)
 
     def snapshot(self, prepared: Draft, *, before: tuple[Draft, ...] = ()) -> Event:
-        """The `prepared` event with what must stand before it, in one write, before the briefing is touched."""
-        written = snapshot(self.ledger, prepared, before=before)
-        self._events.extend(written)
-        return written[-1]
+        """The `prepared` event with what must stand before it, in one write, before the briefing
+        is touched. Raises RecordError."""
+        return self._append((*before, prepared), is_snapshot=True)[-1]
 
-    def brief(self, event: Event, check: AppendCheck | None = None) -> briefing.Written:
-        """Append the entry of an event to its briefing, planned in the ledger first so that a crash can be healed.
+    def _append(self, drafts: tuple[Draft, ...], *, is_snapshot: bool = False) -> tuple[Event, ...]:
+        if not drafts:
+            return ()
+        self._make_writable()
+        is_new = not self._copy.events
+        lists_it = is_new and shelf.before_new(self.folder)
+        before = footprint(self.ledger.path)
+        if is_snapshot:
+            written = snapshot(self.ledger, drafts[-1], before=drafts[:-1])
+        else:
+            written = self.ledger.append(drafts)
+        check_append_only(before, footprint(self.ledger.path, before.size))
+        self._copy = self._copy.after(written)
+        shelf.keep(self.ledger, self._copy)
+        if lists_it:
+            shelf.add_new(self.folder, self.chain.id)
+        return written
 
-        `check` is given what the file held before, and the same part of it afterwards. Raises RecordError (append_failed);
-        the ledger then holds a `refused` event that says so, when it can be written.
+    def _make_writable(self) -> None:
+        """Folder, `.gitignore` and lock; where the lock comes only now, the ledger must be as it
+        was read."""
+        if self._writable:
+            return
+        HandoverFolder.open(str(self.folder.root), create=True)
+        write_gitignore(self.folder, self._call.settings.git_ignore)
+        if not self._locked:
+            self._take_lock()
+            if shelf.copy_of(self.ledger) != self._copy:
+                raise RecordError(
+                    "failed to append briefing file: another handover on this topic was made in the"
+                    " same moment",
+                    "make the same call again",
+                )
+        self._writable = True
+
+    def _take_lock(self) -> None:
+        self._lock.enter_context(self.folder.lock(self._call.settings.lock_timeout_s))
+        self._locked = True
+
+    def brief(self, event: Event) -> briefing.Written:
+        """Append the entry of an event to its briefing, planned in the ledger first so that a crash
+        can be healed.
+
+        Raises RecordError (append_failed); the ledger then holds a `refused` event that says so,
+        when it can be written.
         """
         try:
-            return self._append_entry(event, check)
+            return self._append_entry(event)
         except RecordError as error:
-            self.write(about(_packet(event), "refused", code=error.code, why=error.message))
+            self.write(about(_packet(event), Refused(code=error.code, why=error.message)))
             raise
 
     def brief_or_tell(self, event: Event) -> tuple[str, ...]:
-        """`brief` of what must count even where its briefing cannot be written: a warning instead of the error."""
+        """`brief` of what must count even where its briefing cannot be written: then a warning."""
         try:
             self.brief(event)
         except RecordError as error:
             return (f"recorded in the ledger, not in the briefing: {error.message}",)
         return ()
 
-    def _append_entry(self, event: Event, check: AppendCheck | None = None) -> briefing.Written:
+    def _append_entry(self, event: Event) -> briefing.Written:
         entry = entry_of(event)
         packet = _packet(event)
-        name = self.folder.briefing_name(
-            packet.identity.receiver, packet.topic, packet.identity.created_at
-        )
-        plan = briefing.plan(self.folder, name, entry)
-        self.write(about(packet, "briefed", event=event.id, **plan.to_data()))
-        held = footprint(plan.path)
+        plan = briefing.plan(self.folder, briefing_path(self.folder, packet).name, entry)
+        self.write(about(packet, Briefed.model_validate({"event": event.id, **plan.to_data()})))
+        before = footprint(plan.path)
+        is_known = accounts.is_known(plan.path)
         written = briefing.append(self.folder, plan, entry)
-        if check:
-            check(held, footprint(plan.path, held.size))
+        check_append_only(before, footprint(plan.path, before.size))
+        if is_known:
+            accounts.keep_after_write(plan.path)
         return written
 
-    def heal(self) -> None:
-        """Finish what a crash or an unwritable briefing left: each entry that was never planned, and the last planned one, once.
+    # --- what is missing, and what is not ours
 
-        A briefing that cannot be written is told in `unhealed` and stops nothing: the ledger is what counts.
+    def heal(self) -> None:
+        """Finish what a crash or an unwritable briefing left: each entry that was never planned,
+        and the last planned one, once.
+
+        A briefing that cannot be written is told in `unhealed` and stops nothing: the ledger is
+        what counts.
         """
         for event in self._without_entry():
             try:
@@ -103,174 +164,154 @@ class ChainBook:
             except RecordError as error:
                 self.unhealed = self.unhealed or error.message
 
-    def _without_entry(self) -> tuple[Event, ...]:
-        own = [event for event in self._events if event.trusted]
-        briefed = [event for event in own if event.kind == "briefed"]
-        planned = {str(event.data.get("event")) for event in briefed}
-        if briefed and not self._stands(briefed[-1]):
-            planned.discard(str(briefed[-1].data.get("event")))
-        return tuple(event for event in own if _has_entry(event) and event.id not in planned)
+    def _without_entry(self) -> list[Event]:
+        entries: dict[str, Event] = {}
+        planned: list[Briefed] = []
+        for event in self._copy.events:
+            if not event.trusted:
+                continue
+            payload = event.payload
+            if isinstance(payload, WithPacket) and payload.packet is not None:
+                entries[event.id] = event
+            elif isinstance(payload, Briefed):
+                planned.append(payload)
+        if planned and not self._stands(planned[-1]):
+            planned.pop()
+        for briefed in planned:
+            entries.pop(briefed.event, None)
+        return list(entries.values())
 
-    def _stands(self, briefed: Event) -> bool:
+    def _stands(self, briefed: Briefed) -> bool:
         try:
-            return (
-                briefing.find(self.folder, briefing.plan_from_data(self.folder, briefed.data))
-                == "intact"
-            )
+            plan = briefing.plan_from_data(self.folder, briefed.to_data())
+            return briefing.find(self.folder, plan) == "intact"
         except RecordError as error:
             self.unhealed = error.message
             return True  # what cannot be looked at is not written a second time
 
-    def unaccounted_bytes(self, name: str) -> int:
-        """How many bytes of a briefing no ledger of the folder accounts for; what follows the last entry is a person's notes."""
-        plans = [
-            briefing.plan_from_data(self.folder, event.data)
-            for event in (
-                *self._events,
-                *(event for _, events in self._neighbours() for event in events),
-            )
-            if event.trusted and event.kind == "briefed" and event.data.get("path") == name
-        ]
-        known_until = max((plan.offset + plan.length for plan in plans), default=0)
-        loose = briefing.unaccounted(self.folder.briefing_path(name), plans)
-        return sum(length for offset, length in loose if offset < known_until)
+    def unaccounted_bytes(self, packet: HandoverPacket) -> accounts.Unaccounted:
+        """What of the briefing of a packet no ledger of the folder accounts for."""
+        path = briefing_path(self.folder, packet)
+        return accounts.unaccounted(self.folder, path, packet.topic, self.ledger, self._copy.events)
 
-    def unread(self) -> tuple[str, ...]:
-        """Ledgers of the same topic that are not read, and why; what they may say of the briefing is not known."""
-        return tuple(told for told, _ in self._neighbours() if told)
+    # --- stops and refusals
 
-    def _neighbours(self) -> Iterator[tuple[str, tuple[Event, ...]]]:
-        """Of each other ledger of the topic its events, or why it is not read: a hostile file stops nothing."""
-        packet = self.chain.newest
-        prefix = f"{topic_slug(packet.topic)}-" if packet else ""
-        for path in self.folder.ledgers() if prefix else ():
-            if path.name.startswith(prefix) and path != self.ledger.path:
-                try:
-                    yield "", Ledger(path, self.ledger.key).read().events
-                except RecordError as error:
-                    yield f"chains/{path.name} was not read: {error.message}", ()
+    def resume(self) -> None:
+        """Lift the chain's stop when the person wrote since, or says so on the command line."""
+        caller = self._call.caller
+        if not self.chain.stop:
+            return
+        if caller.resume:
+            by = "command line"
+        elif caller.person_count > self.chain.stop_mark:
+            by = "person"
+        else:
+            return
+        self.write(of_chain(Resumed(by=by), self.chain.id, sender=caller.sender))
+
+    def refuse(self, error: HandoverError, receiver: str = "") -> None:
+        """Record a refusal where the chain has a handover; one that stops it also as `escalated`.
+
+        What cannot be written is not told: the refusal itself is what the caller must hear.
+        """
+        if not self.chain.handovers:
+            return
+        caller = self._call.caller
+        refused = Refused(code=error.code, why=self._call.ports.mask(error.message))
+        drafts = [of_chain(refused, self.chain.id, sender=caller.sender, receiver=receiver)]
+        stops = error.stops if isinstance(error, RefusedError) else ""
+        if stops and not self.chain.stop:
+            stopped = Escalated(why=stops, person_messages=caller.person_count)
+            drafts.append(of_chain(stopped, self.chain.id, sender=caller.sender))
+        try:
+            self.write(*drafts)
+        except RecordError as unwritten:
+            raise error from unwritten
 
 
 @contextmanager
-def opened(
-    folder: HandoverFolder, chain_id: str, settings: Settings, ports: Ports
-) -> Iterator[ChainBook]:
-    """The chain, locked and healed. The folder must have been opened with `create`. Raises RecordError."""
-    write_gitignore(folder, settings.git_ignore)
-    with folder.lock(settings.lock_timeout_s):
-        book = ChainBook(folder, chain_id, ports)
+def open_chain(place: Place, call: Call) -> Iterator[Book]:
+    """The chain: locked, read, healed and resumed. Raises RecordError."""
+    with ExitStack() as lock:
+        book = Book(place, call, lock)
         book.heal()
+        book.resume()
         yield book
 
 
-def readable(ledger: Ledger) -> tuple[Event, ...]:
-    """The ledger's intact events. Raises RecordError when a newer version of the plugin wrote there."""
-    reading = ledger.read()
-    newer = next((fault for fault in reading.faults if fault.kind == "newer"), None)
-    if newer:
-        raise RecordError(
-            f"failed to append briefing file: {newer.where} was written by a newer version",
-            "update the plugin",
-        )
-    return reading.events
+@contextmanager
+def refusals_recorded(book: Book, receiver: str = "") -> Iterator[None]:
+    """Around the rules: what they refuse is written down before the caller hears it."""
+    try:
+        yield
+    except HandoverError as error:
+        if not isinstance(error, RecordError):
+            book.refuse(error, receiver)
+        raise
 
 
-def ledger_of(folder: HandoverFolder, chain_id: str, ports: Ports) -> Ledger:
-    return Ledger(folder.ledger_path(chain_id), ports.key(), clock=ports.clock, new_id=ports.new_id)
+def briefing_path(folder: HandoverFolder, packet: HandoverPacket) -> Path:
+    """Of the briefing that has the entry of a handover."""
+    identity = packet.identity
+    name = folder.briefing_name(identity.receiver, packet.topic, identity.created_at)
+    return folder.briefing_path(name)
 
 
-def chain_holding(folder: HandoverFolder, handover_id: str, ports: Ports) -> Chain | None:
-    """The chain that this handover belongs to, or None; a ledger that does not mention it is not folded.
-
-    A file that may not be opened or cannot be read is passed over: `unreadable` names it.
-    """
-    wanted = handover_id.encode("utf-8", "replace")
-    for path in folder.ledgers():
-        try:
-            if not files.holds(path, wanted):  # cheap: this is asked before every prompt
-                continue
-            events = Ledger(path, ports.key()).read().events
-        except (RecordError, FileNotFoundError):
-            continue
-        if any(
-            event.kind == "prepared" and event.trusted and event.handover == handover_id
-            for event in events
-        ):
-            return fold(path.stem, events)
-    return None
-
-
-def unreadable(ledgers: Iterable[Path]) -> str:
-    """The ledgers that `chain_holding` passes over, each with its reason, for a message; "" when there are none."""
-    told = []
-    for path in ledgers:
-        try:
-            size = files.footprint(path).size
-        except RecordError as error:
-            told.append(f"not read: {path.name}, {error.message}")
-        else:
-            told += (
-                [f"not read: {path.name}, {size:,} bytes"] if size > files.SEARCHED_BYTES else []
-            )
-    return "; ".join((*told[:3], *([f"and {len(told) - 3} more"] if len(told) > 3 else [])))
-
-
-def peek(folder: HandoverFolder, chain_id: str, ports: Ports) -> Chain:
-    """The chain as it stands, without lock or repair."""
-    return fold(chain_id, readable(ledger_of(folder, chain_id, ports)))
+# --- entries
 
 
 def entry_of(event: Event) -> bytes:
-    """The briefing entry of an event: its bytes depend on the event alone, so that healing writes the same again."""
-    packet = _packet(event)
-    created = f"{event.time[:10]} {event.time[11:16]} UTC"
-    if event.kind == "prepared":
-        body = entry_body(packet, travelled(event), created=created)
+    """The briefing entry of an event: its bytes depend on the event alone, so that healing writes
+    the same again."""
+    payload, packet = event.payload, without_turns(_packet(event))
+    if isinstance(payload, Prepared):
+        # One reading of the clock: the file is named after the same moment.
+        created = minute(packet.identity.created_at)
+        body = note.entry_body(packet, travelled(payload), created=created)
     else:
-        body = note_body(
-            packet, event.kind, Note.model_validate(event.data.get("note", {})), created=created
-        )
+        assert isinstance(payload, Closing)
+        body = note.note_body(packet, event.kind, payload.note, created=minute(event.time))
     return briefing.seal(packet.identity.handover_id, body)
 
 
-def travelled(event: Event) -> str:
+def minute(time: str) -> str:
+    """`2026-06-05 14:03 UTC` of an ISO time."""
+    return f"{time[:10]} {time[11:16]} UTC"
+
+
+def travelled(prepared: Prepared) -> str:
     """What of the packet went into the stage-1 package, as lines of trusted text."""
-    data = event.data
-    lines = [
-        f"{data['delivered']} of {data['estimated']} tokens (limit {data['limit']}), {data['turns']} recent turns"
-    ]
-    return "".join(f"{line}\n" for line in lines) + "".join(
-        quote_drawn(item, "left out: ") for item in data["omitted"]
-    )
-
-
-def without_turns(event: Event) -> Event:
-    """The same event as if no turns had travelled."""
-    packet = {**event.data["packet"], "recent_turns": []}
-    return replace(event, data={**event.data, "packet": packet})
-
-
-def about(packet: HandoverPacket, kind: str, /, **data: object) -> Draft:
-    """A draft about a handover: every place is filled from the packet's identity."""
-    identity = packet.identity
-    return draft(
-        kind,
-        chain=identity.chain_id,
-        handover=identity.handover_id,
-        hop=identity.hop,
-        depth=identity.depth,
-        sender=identity.sender,
-        receiver=identity.receiver,
-        **data,
-    )
+    tokens = f"{prepared.delivered} of {prepared.estimated} tokens (limit {prepared.limit})"
+    text = f"{tokens}, {prepared.turns} recent turns\n"
+    for item in prepared.omitted:
+        text += quote(item, "left out: ")
+    return text
 
 
 def _packet(event: Event) -> HandoverPacket:
     """The packet of an event that has an entry."""
-    packet = packet_in(event)
+    packet = event.packet
     assert packet is not None
     return packet
 
 
-def _has_entry(event: Event) -> bool:
-    return event.kind in BRIEFED and event.data.get("packet") is not None
+def newest_verdict(handover: Handover) -> Event:
+    """The event that closed a handover last."""
+    for event in reversed(handover.events):
+        if event.kind == handover.state:
+            return event
+    raise AssertionError(f"{handover.id} is not closed")
+
+
+# --- the rules of seed 001 that hold for every write
+
+
+def without_turns(packet: HandoverPacket) -> HandoverPacket:
+    """A briefing is no chat log: this is all of a packet that an entry is ever made from."""
+    return packet.model_copy(update={"recent_turns": ()})
+
+
+def check_append_only(before: Footprint, after: Footprint) -> None:
+    """Nothing on disk is overwritten: what a file held before, it holds after."""
+    if before != after:
+        raise MemoryRuleError("a record was changed instead of appended to")

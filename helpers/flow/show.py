@@ -1,0 +1,29 @@
+"""One handover as a person wants to know it."""
+
+from __future__ import annotations
+
+from ..chain.chain import Chain, Handover
+from ..records.book import briefing_path
+from ..records.folder import HandoverFolder
+from ..text.quote import one_line
+from ..values.call import Call
+from .answer import told_before
+
+
+def story_of(handover: Handover, chain: Chain, folder: HandoverFolder, call: Call) -> str:
+    """What a person wants to know of one handover: who, what, state, when what happened, where it
+    is written."""
+    identity = handover.packet.identity
+    lines = [
+        f"{handover.id}: {identity.sender} → {identity.receiver}, {handover.state}",
+        f"topic {one_line(handover.packet.topic)}, chain {chain.id}, hop {handover.hop},"
+        f" depth {identity.depth}",
+        f"briefing {briefing_path(folder, handover.packet)}",
+    ]
+    for event in handover.events:
+        lines.append(f"{event.time[:19].replace('T', ' ')} UTC  {event.kind}")
+    if chain.stop:
+        lines.append(f"the chain is stopped: {one_line(chain.stop)}")
+    if not handover.is_open and handover.state not in ("prepared", "superseded"):
+        lines.append(told_before(handover, folder, call).note.rstrip())
+    return "\n".join(lines)

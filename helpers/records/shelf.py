@@ -1,0 +1,214 @@
+"""What the ledgers of a folder say, read again only when a file has changed.
+
+Kept in memory alone: a ledger is known by its file's stamp, a folder's list of ledgers by the
+folder's. Nothing here is a second truth; whatever was not seen changed is read anew.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..chain.chain import Chain, fold
+from ..values.call import Ports
+from ..values.errors import RecordError
+from ..values.events import Event
+from . import files
+from .folder import HandoverFolder, names
+from .ledger import Fault, Ledger
+
+_KEPT_LEDGERS = 64
+_KEPT_BYTES = 8 * 1024 * 1024  # of one ledger; a larger one is read each time
+_KEPT_FOLDERS = 64
+_KEPT_PLACES = 4096
+# A folder that changed so short ago may have changed again without another time stamp.
+_SETTLED_S = 0.1
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A ledger's intact events, the chain that they tell, and what is wrong in the file."""
+
+    chain: Chain
+    events: tuple[Event, ...] = ()
+    faults: tuple[Fault, ...] = ()
+
+    def after(self, events: Sequence[Event]) -> Copy:
+        return replace(self, events=(*self.events, *events), chain=self.chain.after(events))
+
+
+@dataclass(frozen=True)
+class _Listing:
+    stamp: tuple[int, int, int, int]
+    by_chat: dict[str, list[str]]
+
+
+_guard = threading.Lock()
+_copies: OrderedDict[tuple[Path, bytes], tuple[files.Stamp, Copy]] = OrderedDict()
+_listings: OrderedDict[Path, _Listing] = OrderedDict()
+_places: OrderedDict[tuple[Path, str], str] = OrderedDict()
+
+
+def ledger_of(folder: HandoverFolder, chain_id: str, ports: Ports) -> Ledger:
+    path = folder.ledger_path(chain_id)
+    return Ledger(path, ports.key(), clock=ports.clock, new_id=ports.new_id)
+
+
+def copy_of(ledger: Ledger) -> Copy:
+    """The ledger as it stands now. Raises RecordError when it may not be opened or read, and when
+    a newer version of the plugin wrote there."""
+    name = (ledger.path, ledger.key)
+    stamp = ledger.stamp()
+    with _guard:
+        kept = _copies.get(name)
+        if kept is not None and kept[0] == stamp:
+            _copies.move_to_end(name)
+            return kept[1]
+    reading = ledger.read()
+    for fault in reading.faults:
+        if fault.kind == "newer":
+            raise RecordError(
+                f"failed to append briefing file: {fault.where} was written by a newer version",
+                "update the plugin",
+            )
+    copy = Copy(fold(ledger.path.stem, reading.events), reading.events, reading.faults)
+    _keep(name, stamp, copy)
+    return copy
+
+
+def keep(ledger: Ledger, copy: Copy) -> None:
+    """What a ledger says after a write of our own; the caller holds the folder's lock."""
+    _keep((ledger.path, ledger.key), ledger.stamp(), copy)
+
+
+def _keep(name: tuple[Path, bytes], stamp: files.Stamp, copy: Copy) -> None:
+    folder = name[0].parent
+    with _guard:
+        for handover in copy.chain.handovers:
+            _places[folder, handover.id] = copy.chain.id
+        while len(_places) > _KEPT_PLACES:
+            _places.popitem(last=False)
+        _copies.pop(name, None)
+        if stamp.size <= _KEPT_BYTES:
+            _copies[name] = (stamp, copy)
+        while len(_copies) > _KEPT_LEDGERS:
+            _copies.popitem(last=False)
+
+
+def chains_of_chat(folder: HandoverFolder, chat_id: str) -> tuple[str, ...]:
+    """The ids of a chat's chains, by the names of the ledgers, in their order."""
+    chat = folder.chain_id("x", chat_id).rpartition("-")[2]
+    return tuple(sorted(_listed(folder).by_chat.get(chat, ())))
+
+
+def _listed(folder: HandoverFolder) -> _Listing:
+    stamp = _folder_stamp(folder)
+    with _guard:
+        kept = _listings.get(folder.chains)
+    if kept is not None and kept.stamp == stamp:
+        return kept
+    by_chat: dict[str, list[str]] = {}
+    for name in names(folder.chains, ".jsonl"):
+        chain_id = name.removesuffix(".jsonl")
+        by_chat.setdefault(chain_id.rpartition("-")[2], []).append(chain_id)
+    listing = _Listing(stamp, by_chat)
+    if time.time() - stamp[2] / 1e9 > _SETTLED_S:
+        _keep_listing(folder, listing)
+    return listing
+
+
+def _keep_listing(folder: HandoverFolder, listing: _Listing) -> None:
+    with _guard:
+        _listings.pop(folder.chains, None)
+        _listings[folder.chains] = listing
+        while len(_listings) > _KEPT_FOLDERS:
+            _listings.popitem(last=False)
+
+
+def before_new(folder: HandoverFolder) -> bool:
+    """Whether the list of ledgers is known and true; asked under the lock before one is made."""
+    with _guard:
+        kept = _listings.get(folder.chains)
+    return kept is not None and kept.stamp == _folder_stamp(folder)
+
+
+def add_new(folder: HandoverFolder, chain_id: str) -> None:
+    """A ledger that was made, under the lock, since `before_new` said that the list is true."""
+    with _guard:
+        kept = _listings[folder.chains]
+        kept.by_chat.setdefault(chain_id.rpartition("-")[2], []).append(chain_id)
+        _listings[folder.chains] = replace(kept, stamp=_folder_stamp(folder))
+
+
+def _folder_stamp(folder: HandoverFolder) -> tuple[int, int, int, int]:
+    """Zeros where there is no folder."""
+    with (
+        suppress(FileNotFoundError),
+        files.reading(folder.chains),
+        files.directory(folder.chains) as descriptor,
+    ):
+        facts = os.fstat(descriptor)
+        return facts.st_dev, facts.st_ino, facts.st_mtime_ns, facts.st_ctime_ns
+    return 0, 0, 0, 0
+
+
+def chain_holding(
+    folder: HandoverFolder, handover_id: str, chat_id: str, ports: Ports
+) -> Chain | None:
+    """The chain that a handover belongs to, or None.
+
+    Known places first, then the chat's own ledgers, at last every ledger that mentions it. A file
+    that may not be opened or cannot be read is passed over: `unreadable` names it.
+    """
+    with _guard:
+        known = _places.get((folder.chains, handover_id))
+    for chain_id in (*([known] if known else ()), *chains_of_chat(folder, chat_id)):
+        chain = _chain_with(folder, chain_id, handover_id, ports)
+        if chain is not None:
+            return chain
+    wanted = handover_id.encode("utf-8", "replace")
+    for path in folder.ledgers():
+        with suppress(RecordError, FileNotFoundError):
+            if not files.holds(path, wanted):
+                continue
+            chain = _chain_with(folder, path.stem, handover_id, ports)
+            if chain is not None:
+                return chain
+    return None
+
+
+def _chain_with(
+    folder: HandoverFolder, chain_id: str, handover_id: str, ports: Ports
+) -> Chain | None:
+    try:
+        chain = copy_of(ledger_of(folder, chain_id, ports)).chain
+    except RecordError:
+        return None
+    return chain if chain.find(handover_id) else None
+
+
+def unreadable(folder: HandoverFolder) -> str:
+    """The ledgers that `chain_holding` passes over, each with its reason; "" when there are none."""
+    reasons = []
+    for path in folder.ledgers():
+        try:
+            size = files.stamp(path).size
+        except RecordError as error:
+            reasons.append(f"not read: {path.name}, {error.message}")
+            continue
+        if size > files.SEARCHED_BYTES:
+            reasons.append(f"not read: {path.name}, {size:,} bytes")
+    if len(reasons) > 3:
+        reasons = [*reasons[:3], f"and {len(reasons) - 3} more"]
+    return "; ".join(reasons)
+
+
+def peek(folder: HandoverFolder, chain_id: str, ports: Ports) -> Chain:
+    """The chain as it stands, without lock or repair. Raises RecordError."""
+    return copy_of(ledger_of(folder, chain_id, ports)).chain
