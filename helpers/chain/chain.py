@@ -1,52 +1,46 @@
-"""A chain as its ledger tells it: events folded into what holds now. Nothing here is stored; all of it is derived."""
+"""A chain as its ledger tells it: events folded into what holds now. All of it is derived."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from functools import cached_property
+from typing import TypeVar
 
-from pydantic import ValidationError
-
-from ..values.errors import RecordError
-from ..values.events import Event
-from ..values.packet import SCHEMA, HandoverPacket
+from ..values.events import (
+    KINDS,
+    OPEN,
+    Clarify,
+    Closing,
+    Escalated,
+    Event,
+    Note,
+    Payload,
+    Prepared,
+    Reopened,
+    Resumed,
+    State,
+)
+from ..values.packet import HandoverPacket
 from ..values.roster import normal
 
-State = Literal[
-    "prepared", "delivered", "accepted", "interrupted", "superseded",
-    "done", "clarify", "rejected", "escalated", "failed", "cancelled",
-]  # fmt: skip
-OPEN: frozenset[str] = frozenset({"delivered", "accepted", "interrupted"})
-CLOSED: frozenset[str] = frozenset(
-    {"done", "clarify", "rejected", "escalated", "failed", "cancelled", "superseded"}
-)
-# What may follow what (docs/architecture.md, the state diagram). `reopened` leads back to accepted from every verdict.
-_VERDICTS = {"done", "clarify", "rejected", "escalated", "failed", "cancelled"}
-NEXT: Mapping[str, frozenset[str]] = {
-    "prepared": frozenset({"delivered", "superseded", "failed", "cancelled"}),
-    "delivered": frozenset({"accepted", "interrupted", *_VERDICTS}),
-    "accepted": frozenset({"interrupted", *_VERDICTS}),
-    "interrupted": frozenset({"accepted", *_VERDICTS}),
-    **{verdict: frozenset({"reopened"}) for verdict in _VERDICTS},
-    "superseded": frozenset(),
-}
+P = TypeVar("P", bound=Payload)
 
 
 @dataclass(frozen=True)
 class Handover:
     """One handover of the chain with all that happened to it.
 
-    `packet` is what was handed over, `returned` the packet after its hand-back (None before); `legs` counts how many runs of
-    this chain led here by themselves.
+    `packet` is what was handed over, `returned` the packet after its hand-back (None before).
+    `continues` is the id of the leg after which the work moved here by itself, else "".
     """
 
     packet: HandoverPacket
-    fingerprint: str
     state: State
     events: tuple[Event, ...]
     returned: HandoverPacket | None = None
     continues: str = ""
+    fingerprint: str = ""
 
     @property
     def id(self) -> str:
@@ -61,37 +55,63 @@ class Handover:
         return self.packet.identity.hop
 
     @property
+    def parent(self) -> str:
+        """The id of the handover that its sender works in, "" for the orchestrator."""
+        return self.packet.identity.parent
+
+    @property
+    def prepared(self) -> Prepared:
+        """What was recorded when it was prepared."""
+        payload = self.events[0].payload
+        assert isinstance(payload, Prepared)
+        return payload
+
+    @property
     def latest(self) -> HandoverPacket:
-        """What the next hop inherits from."""
+        """The packet as it came back, else as it was handed over."""
         return self.returned or self.packet
 
     @property
     def known(self) -> HandoverPacket:
-        """What its receiver knows since: what came back, with the summary that it was given (another's may have been merged)."""
+        """What its receiver knows since: what came back, with the summary that it was given."""
         return self.latest.model_copy(update={"summary": self.packet.summary})
 
     @property
-    def note(self) -> Mapping[str, Any]:
-        """The newest hand-back note, {} when it never came back."""
-        return next(
-            (event.data["note"] for event in reversed(self.events) if event.data.get("note")), {}
-        )
+    def note(self) -> Note:
+        """The newest hand-back note, an empty one when it never came back."""
+        for event in reversed(self.events):
+            if issubclass(_kind(event), Closing):
+                payload = event.payload
+                if isinstance(payload, Closing) and payload.note:
+                    return payload.note
+        return Note()
 
     @property
     def is_open(self) -> bool:
         return self.state in OPEN
 
-    def last(self, kind: str) -> Event | None:
-        return next((event for event in reversed(self.events) if event.kind == kind), None)
+    def last(self, kind: type[P]) -> P | None:
+        """What the newest event of a kind says; of `Closing` that of any closing one."""
+        event = self.last_event(kind)
+        payload = event.payload if event else None
+        return payload if isinstance(payload, kind) else None
+
+    def last_event(self, kind: type[Payload]) -> Event | None:
+        for event in reversed(self.events):
+            if issubclass(_kind(event), kind):
+                return event
+        return None
 
 
 @dataclass(frozen=True)
 class Chain:
     """All handovers of one topic in one chat, oldest first.
 
-    `stop` says why the chain stands still until the person writes, "" while it may go on; `stop_mark` is how many messages the
-    person had written by then. `declined` says the same of each declined field: how many when it was declined.
-    `fresh_from` is the index of the first handover since the person last lifted a stop.
+    `stop` says why the chain stands still until the person writes, "" while it may go on;
+    `stop_mark` is how many messages the person had written by then. `declined` says the same of
+    each declined field. `fresh_from` is the index of the first handover since the person last
+    lifted a stop. `newest` is what the next hop inherits from, `foreign` how many events were not
+    this installation's or of another chain.
     """
 
     id: str
@@ -100,165 +120,189 @@ class Chain:
     stop_mark: int = 0
     fresh_from: int = 0
     foreign: int = 0
-    refusals: int = 0
     declined: Mapping[str, int] = field(default_factory=dict)
-    newest: HandoverPacket | None = field(default=None)
+    newest: HandoverPacket | None = None
+
+    def after(self, events: Iterable[Event]) -> Chain:
+        """The chain with more events: work grows with them, beside one look at each handover.
+
+        Raises RecordError for what does not fit, also a packet of a newer schema.
+        """
+        builder = _Builder(self)
+        for event in events:
+            builder.add(event)
+        return builder.chain()
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """Where each handover stands in `handovers`; of an id that stands twice the first."""
+        places: dict[str, int] = {}
+        for place, handover in enumerate(self.handovers):
+            places.setdefault(handover.id, place)
+        return places
+
+    @cached_property
+    def _newest_to(self) -> Mapping[str, Handover]:
+        return {normal(handover.receiver): handover for handover in self.handovers}
 
     def find(self, handover_id: str) -> Handover | None:
-        return next((item for item in self.handovers if item.id == handover_id), None)
+        place = self.places.get(handover_id)
+        return None if place is None else self.handovers[place]
 
     def newest_to(self, receiver: str) -> Handover | None:
-        wanted = normal(receiver)
-        return next(
-            (item for item in reversed(self.handovers) if normal(item.receiver) == wanted), None
-        )
+        return self._newest_to.get(normal(receiver))
 
     def ancestors(self, handover_id: str) -> tuple[Handover, ...]:
         """The handover and those around it, innermost first."""
-        line: list[Handover] = []
-        found = self.find(handover_id)
-        while found is not None and not any(found is item for item in line):
-            line.append(found)
-            found = self.find(found.packet.identity.parent)
-        return tuple(line)
+        line: dict[str, Handover] = {}
+        handover = self.find(handover_id)
+        while handover is not None and handover.id not in line:
+            line[handover.id] = handover
+            handover = self.find(handover.parent)
+        return tuple(line.values())
 
     def run(self, handover_id: str) -> tuple[Handover, ...]:
-        """The legs that led to this handover since the orchestrator last held the work, oldest first."""
-        legs: list[Handover] = []
-        found = self.find(handover_id)
-        fresh = {item.id for item in self.handovers[self.fresh_from :]}
-        while found is not None and found.id in fresh:
-            fresh.remove(found.id)
-            legs.append(found)
-            found = self.find(found.continues)
-        return tuple(reversed(legs))
+        """The legs that led to this handover, oldest first: no further back than `fresh_from`."""
+        legs: dict[str, Handover] = {}
+        handover = self.find(handover_id)
+        while handover is not None and handover.id not in legs:
+            if self.places[handover.id] < self.fresh_from:
+                break
+            legs[handover.id] = handover
+            handover = self.find(handover.continues)
+        return tuple(reversed(legs.values()))
 
-    @property
+    @cached_property
     def counted(self) -> tuple[Handover, ...]:
-        """The handovers the hop cap counts: since the last lift, superseded ones left out."""
-        return tuple(
-            item for item in self.handovers[self.fresh_from :] if item.state != "superseded"
-        )
+        """What the hop cap counts: since the last lift, without superseded ones."""
+        fresh = self.handovers[self.fresh_from :]
+        return tuple(handover for handover in fresh if handover.state != "superseded")
 
-    @property
+    @cached_property
     def next_hop(self) -> int:
-        return max((item.hop for item in self.handovers), default=0) + 1
+        return max((handover.hop for handover in self.handovers), default=0) + 1
 
-    @property
+    @cached_property
     def open(self) -> tuple[Handover, ...]:
-        return tuple(item for item in self.handovers if item.is_open)
+        return tuple(handover for handover in self.handovers if handover.is_open)
 
-    @property
+    @cached_property
     def holder(self) -> Handover | None:
         """Whose work it is now: the innermost open handover; None means the orchestrator's."""
-        return max(self.open, key=lambda item: (item.packet.identity.depth, item.hop), default=None)
+        return max(self.open, key=_inwards, default=None)
 
-    @property
+    @cached_property
     def path(self) -> str:
         """Who had the work, as a line: `a > b > a > b`."""
-        return " > ".join(item.receiver for item in self.counted)
+        return " > ".join(handover.receiver for handover in self.counted)
+
+    @cached_property
+    def _times(self) -> Mapping[int, str]:
+        times: dict[int, str] = {}
+        for handover in self.handovers:
+            times.setdefault(handover.hop, handover.packet.identity.created_at)
+        return times
 
     def time_of(self, hop: int) -> str:
-        return next(
-            (item.packet.identity.created_at for item in self.handovers if item.hop == hop), ""
-        )
+        """When a hop was prepared, "" for one that never was."""
+        return self._times.get(hop, "")
 
 
 def fold(chain_id: str, events: Iterable[Event]) -> Chain:
-    """The chain told by its events. Events without this installation's mac are counted and otherwise ignored.
-
-    Raises RecordError for a packet of a newer schema.
-    """
-    chain = Chain(chain_id)
-    for event in events:
-        if not event.trusted or event.chain != chain_id:
-            chain = replace(chain, foreign=chain.foreign + 1)
-            continue
-        chain = _step(chain, event)
-    return chain
+    """The chain told by its events. Raises as `Chain.after`."""
+    return Chain(chain_id).after(events)
 
 
-def _step(chain: Chain, event: Event) -> Chain:
-    if event.kind == "prepared":
-        return _prepared(chain, event)
-    if event.kind == "refused":
-        chain = replace(chain, refusals=chain.refusals + 1)
-    if event.kind == "resumed":
-        return replace(chain, stop="", refusals=0, fresh_from=len(chain.handovers))
-    if event.kind == "escalated":
-        mark = int(event.data.get("person_messages", 0))
-        chain = replace(chain, stop=str(event.data.get("why") or "escalated"), stop_mark=mark)
-    target = chain.find(event.handover)
-    if target is None:
-        return chain
-    packet = packet_in(event) if event.kind in NEXT[target.state] else None
-    return _with_packet(_replaced(chain, target, _advanced(target, event, packet)), packet, event)
+def _kind(event: Event) -> type[Payload]:
+    return KINDS.get(event.kind, Payload)
 
 
-def _prepared(chain: Chain, event: Event) -> Chain:
-    packet = packet_in(event)
-    if packet is None:
-        return chain
-    new = Handover(
-        packet,
-        str(event.data.get("fingerprint", "")),
-        "prepared",
-        (event,),
-        continues=str(event.data.get("continues", "")),
-    )
-    return _with_packet(
-        replace(chain, handovers=(*chain.handovers, new), refusals=0), packet, event
-    )
+def _inwards(handover: Handover) -> tuple[int, int]:
+    return handover.packet.identity.depth, handover.hop
 
 
-def _with_packet(chain: Chain, packet: HandoverPacket | None, event: Event) -> Chain:
-    """The chain with a newer packet: what the next hop inherits, and since when each field is declined."""
-    if packet is None:
-        return chain
-    count = int(event.data.get("person_messages", 0))
-    declined = {
-        item.field: chain.declined.get(item.field, count)
-        for item in packet.state
-        if item.status == "declined"
-    }
-    return replace(chain, newest=packet, declined=declined)
+class _Builder:
+    """A chain that events are still added to: plain lists in place of a new tuple for each."""
 
+    def __init__(self, before: Chain) -> None:
+        self._before = before
+        self._handovers = list(before.handovers)
+        self._more_events: dict[int, list[Event]] = {}
+        self._new_places: dict[str, int] = {}
+        self._stop, self._stop_mark = before.stop, before.stop_mark
+        self._fresh_from, self._foreign = before.fresh_from, before.foreign
+        self._declined, self._newest = before.declined, before.newest
 
-def _advanced(handover: Handover, event: Event, packet: HandoverPacket | None) -> Handover:
-    """The handover after the event; an event that cannot follow is kept in its story and changes nothing."""
-    state = handover.state
-    asks_nothing = event.kind == "clarify" and not event.data.get("missing")
-    if event.kind in NEXT[handover.state] and not asks_nothing:
-        state = "accepted" if event.kind == "reopened" else event.kind  # type: ignore[assignment]
-    returned = packet or (None if event.kind == "reopened" else handover.returned)
-    return replace(handover, state=state, events=(*handover.events, event), returned=returned)
+    def add(self, event: Event) -> None:
+        kind = _kind(event)
+        if not event.trusted or event.chain != self._before.id:
+            self._foreign += 1
+        elif kind is Prepared:
+            self._begin(event)
+        elif kind is Resumed:
+            self._stop, self._fresh_from = "", len(self._handovers)
+        else:
+            if kind is Escalated:
+                self._halt(event)
+            self._advance(event)
 
-
-def _replaced(chain: Chain, old: Handover, new: Handover) -> Chain:
-    return replace(chain, handovers=tuple(new if item is old else item for item in chain.handovers))
-
-
-def packet_in(event: Event) -> HandoverPacket | None:
-    """The packet an event carries, or None. Raises RecordError when it is of a newer schema or does not fit this one."""
-    raw: Any = event.data.get("packet")
-    if raw is None:
-        return None
-    schema = raw.get("identity", {}).get("schema") if isinstance(raw, Mapping) else None
-    if isinstance(schema, int) and schema > SCHEMA:
-        raise RecordError(
-            f"the ledger holds a packet of schema {schema}, this version reads up to {SCHEMA}",
-            "update the plugin",
-            "append_failed",
+    def chain(self) -> Chain:
+        for place, events in self._more_events.items():
+            handover = self._handovers[place]
+            self._handovers[place] = replace(handover, events=(*handover.events, *events))
+        return Chain(
+            self._before.id,
+            tuple(self._handovers),
+            self._stop,
+            self._stop_mark,
+            self._fresh_from,
+            self._foreign,
+            self._declined,
+            self._newest,
         )
-    try:
-        return HandoverPacket.model_validate(raw)
-    except ValidationError as error:
-        raise RecordError(
-            f"event {event.id} holds a packet that does not fit the schema: {error.errors()[0]['msg']}"
-        ) from error
 
+    def _begin(self, event: Event) -> None:
+        payload = event.payload
+        if not isinstance(payload, Prepared) or payload.packet is None:
+            return
+        handover = Handover(
+            payload.packet,
+            "prepared",
+            (event,),
+            continues=payload.continues,
+            fingerprint=payload.fingerprint,
+        )
+        self._new_places.setdefault(handover.id, len(self._handovers))
+        self._handovers.append(handover)
+        self._inherit(payload.packet, payload.person_messages)
 
-def story(chain: Chain) -> Iterator[Event]:
-    """All events of the chain's handovers, each once, in the order of the ledger."""
-    for handover in chain.handovers:
-        yield from handover.events
+    def _halt(self, event: Event) -> None:
+        payload = event.payload
+        assert isinstance(payload, Escalated)
+        self._stop, self._stop_mark = payload.why or "escalated", payload.person_messages
+
+    def _advance(self, event: Event) -> None:
+        """One more event of a handover; one that cannot follow is kept and changes nothing."""
+        place = self._before.places.get(event.handover, self._new_places.get(event.handover))
+        if place is None:
+            return
+        self._more_events.setdefault(place, []).append(event)
+        handover, kind = self._handovers[place], _kind(event)
+        if handover.state not in kind.follows or not kind.state:
+            return
+        payload = event.payload
+        if isinstance(payload, Clarify) and not payload.missing:
+            return
+        returned = None if kind is Reopened else handover.returned
+        if isinstance(payload, Closing) and payload.packet is not None:
+            returned = payload.packet
+            self._inherit(payload.packet, payload.person_messages)
+        self._handovers[place] = replace(handover, state=kind.state, returned=returned)
+
+    def _inherit(self, packet: HandoverPacket, person_messages: int) -> None:
+        """A newer packet: what the next hop inherits, and since when each field is declined."""
+        declined = {}
+        for item in packet.state:
+            if item.status == "declined":
+                declined[item.field] = self._declined.get(item.field, person_messages)
+        self._declined, self._newest = declined, packet
