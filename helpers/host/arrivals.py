@@ -10,13 +10,12 @@ from typing import Any
 from agent import Agent
 
 from ..chain.chain import Handover
-from ..flow import result
+from ..flow import deliver, receive, result, standing
 from ..flow.deliver import Delivery
 from ..values.errors import HandoverError, RefusedError
 from ..values.roster import normal
 from . import bindings, runs, voice
 from .agents import superior
-from .flow_until_then import deliver, receive, standing
 from .seat import Seat, recorded
 
 REFERENCE = re.compile(r"§§handover\s{0,3}\(\s{0,3}[\"'`]?([\w\-]{0,60})[\"'`]?\s{0,3}\)?")

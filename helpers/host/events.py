@@ -9,13 +9,13 @@ from agent import Agent, AgentContext
 from helpers.errors import InterventionException
 
 from ..chain.chain import Handover
+from ..flow import close, receive, standing
 from ..flow.answer import Answer
 from ..records import resources
 from ..values.errors import HandoverError
 from . import arrivals, bindings, conversation, hand_back, memory, unrecorded, voice
 from .agents import root_context, superior
 from .bindings import SPOKEN_TO, STATE, binding, holders_of
-from .flow_until_then import close, receive, standing
 from .seat import Seat, seat_of, standing_lines, sweep
 from .voice import said_once
 

@@ -7,14 +7,13 @@ from asyncio import to_thread
 
 from agent import Agent
 
-from ..flow import result
+from ..flow import close, onward, result, standing
 from ..flow.answer import Answer
 from ..values.errors import HandoverError, RefusedError
 from ..values.settings import Settings
 from . import bindings, voice
 from .agents import sender_of, superior
 from .bindings import holders_below
-from .flow_until_then import close, onward, standing
 from .seat import Seat, seat_of
 
 # Closed by others; any other verdict is the holder's own until its run ends.

@@ -7,12 +7,11 @@ from typing import Any
 
 from helpers.errors import InterventionException
 
-from ..flow import result
+from ..flow import close, deliver, onward, result
 from ..flow.answer import Answer
 from ..flow.prepare import Prepared
 from ..values.errors import Code, HandoverError
-from . import arrivals, flow_until_then, hand_back, runs, voice
-from .flow_until_then import close, deliver, onward
+from . import arrivals, hand_back, runs, voice
 from .hand_back import IN_LOOP, RETURNED
 from .seat import Seat
 from .voice import HandoverResponse
@@ -48,7 +47,7 @@ def _told(leg: Prepared, answer: Answer) -> dict[str, Any]:
 async def run_leg(seat: Seat, tool: Any, prepared: Prepared) -> Answer:
     """One specialist's run from delivery to its answer. The person's intervention passes."""
     agent, identity = seat.agent, prepared.packet.identity
-    specialist = flow_until_then.specialist(prepared)
+    specialist = prepared.specialist
     try:
         runs.refuse_unknown_profile(agent, specialist.profile)
         delivery = await to_thread(
@@ -56,7 +55,7 @@ async def run_leg(seat: Seat, tool: Any, prepared: Prepared) -> Answer:
             identity.handover_id,
             seat.call,
             way="start",
-            limits=flow_until_then.limits(prepared),
+            limits=prepared.limits,
         )
         goes_on = await arrivals.goes_on_with(seat, delivery)
     except HandoverError as error:
@@ -97,7 +96,7 @@ async def fail(seat: Seat, prepared: Prepared, why: str) -> Answer:
     """The specialist did not start, or its run broke: the work is the caller's again."""
     handover_id = prepared.packet.identity.handover_id
     answer = await to_thread(close.close, handover_id, "failed", why, seat.call)
-    failed = flow_until_then.specialist(prepared).name
+    failed = prepared.specialist.name
     holder = hand_back.holder_name(seat.agent, seat.call.settings)
     voice.tell(seat.agent, f"{failed} failed; {holder} has the task now", why)
     return answer

@@ -8,6 +8,7 @@ import os
 from agent import Agent
 
 from ..chain.chain import Handover
+from ..flow import close, standing
 from ..records.local import local_ports
 from ..text.render import one_line
 from ..values.call import Call, Caller, Ports
@@ -15,7 +16,6 @@ from ..values.errors import RecordError, RefusedError
 from . import agents
 from .bindings import holding_of, living
 from .conversation import mask_of, masked_turns
-from .flow_until_then import close, standing
 from .memory import memory
 from .settings import settings_of
 from .voice import said_once

@@ -14,14 +14,13 @@ from typing import Any
 from agent import Agent
 
 from ..arguments.sent import unwrapped
-from ..flow import result
+from ..flow import history, prepare, receive, result
 from ..flow.prepare import Prepared
 from ..records import resources
 from ..text.quote import inert
 from ..values.errors import HandoverError, RefusedError
-from . import bindings, conversation, flow_until_then, legs, memory, runs, voice
+from . import bindings, conversation, legs, memory, runs, voice
 from .agents import openable, project_root, root_context, sender_of
-from .flow_until_then import history, prepare, receive
 from .seat import Seat, seat_of, sweep
 from .settings import settings_of
 from .unrecorded import catch_up, is_away
@@ -40,14 +39,14 @@ async def handover(agent: Agent, tool: Any, args: Mapping[str, Any]) -> Handover
         return refuse(agent, error)
     memory.memory(root_context(agent))["refusals"] = 0
     if not seat.inside:
-        seat = seat.at(flow_until_then.project_root(prepared))
+        seat = seat.at(prepared.project_root)
         memory.remember_root(agent, seat.call.caller.project_root)
-    if flow_until_then.start(prepared) and prepared.state == "prepared":
+    if prepared.start and prepared.state == "prepared":
         try:
             return await legs.start(seat, tool, prepared)
         except HandoverError as error:
             return refuse(agent, error)
-    packet, specialist = prepared.packet, flow_until_then.specialist(prepared)
+    packet, specialist = prepared.packet, prepared.specialist
     why = packet.handover_reason or f"return when: {packet.return_condition}"
     voice.tell(agent, f"{specialist.name} is prepared for: {packet.topic}", why)
     return voice.answered(result.message(prepared))

@@ -11,12 +11,12 @@ from dataclasses import replace
 
 from agent import Agent, AgentContext
 
+from ..flow import close, receive
 from ..text.masking import map_text
 from ..values.errors import HandoverError, RecordError, SettingsError
 from .agents import root_context
 from .bindings import UNSENT, Binding
 from .conversation import mask_of
-from .flow_until_then import close, receive
 from .memory import Kind, Unrecorded, memory
 from .seat import Seat, seat_of
 from .voice import complain

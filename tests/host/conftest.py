@@ -28,6 +28,13 @@ def host(host_tree):
         yield entered
 
 
+@pytest.fixture
+def children(tmp_path):
+    """A 2.x host, where every subordinate has a chat of its own, with the plugin, started."""
+    with assemble(tmp_path / "a0", shape="children").enter() as entered:
+        yield entered
+
+
 @pytest.fixture(params=SHAPES)
 def any_tree(request, tmp_path):
     """Both shapes of the host with the plugin, not started."""

@@ -1,6 +1,7 @@
 """The double behaves as the host does: each test is a fact of the host that the plugin has to live with.
 
-A number in a name is that of the fact in docs/sources.md.
+A number in a name is that of the fact in the list from which the plugin was designed; docs/sources.md has those that the
+code names.
 """
 
 import json

@@ -7,6 +7,7 @@ import pytest
 from host_double.assemble import SHAPES, assemble
 from host_double.handover_kit import (
     NOTE,
+    agents,
     call,
     done,
     extras,
@@ -106,9 +107,7 @@ def go_on(tree, folder_name="acme"):
 
 
 def texts(host):
-    from usr.plugins.software_orchestrator.helpers.host import agents as edge
-
-    return [str(host.contents(agent)) for agent in edge.agents_of(host.context)]
+    return [str(host.contents(agent)) for agent in agents(host)]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -153,12 +152,12 @@ def test_a_kill_between_any_two_steps_loses_nothing_and_leaves_nothing_open(tmp_
             )
 
 
-def test_what_was_prepared_and_not_started_is_offered_again_and_runs(any_tree, tmp_path):
-    with any_tree.enter() as host:
+def test_what_was_prepared_and_not_started_is_offered_again_and_runs(host_tree):
+    with host_tree.enter() as host:
         folder = host.project("acme")
         host.script({"agent0": [hand_over(), respond("prepared")]})
         assert host.say("Please build the hero") == "prepared"
-    with any_tree.enter() as host:
+    with host_tree.enter() as host:
         host.load_chats()
         folder = host.root / "usr/projects/acme"
         host.script(
@@ -179,7 +178,7 @@ def stop_in_the_middle(host):
         host.save(chat)
 
 
-def test_a_specialist_comes_back_with_profile_marker_depth_and_its_prompts(any_tree, tmp_path):
+def test_a_specialist_comes_back_with_profile_marker_depth_and_its_prompts(any_tree):
     with any_tree.enter() as host:
         host.project("acme")
         host.script(
@@ -294,17 +293,11 @@ def test_a_hand_to_that_a_restart_cut_off_is_prepared_and_offered(any_tree, tmp_
         host.script(
             {"frontend_designer": [done(hand_to="quality_reviewer", what_happened="Again.")]}
         )
-        said = host.say("Go on")
-        assert said == "ok", str(
-            [host.rows(type="info"), host.rows(type="warning"), host.warnings(), host.rows()]
-        )[-3500:]
-        assert "quality_reviewer" in states(folder), str(
-            [host.rows(type="info"), host.rows(type="warning"), host.warnings(), host.rows()]
-        )[-3500:]
+        assert host.say("Go on") == "ok"
         assert states(folder) == {"frontend_designer": "done", "quality_reviewer": "done"}
 
 
-def test_a_clarify_survives_a_restart_and_its_answer_reaches_who_asked(any_tree, tmp_path):
+def test_a_clarify_survives_a_restart_and_its_answer_reaches_who_asked(any_tree):
     with any_tree.enter() as host:
         host.project("acme")
         host.script(

@@ -6,7 +6,6 @@ import json
 import sys
 
 import pytest
-from host_double.assemble import assemble
 from host_double.handover_kit import (
     NOTE,
     call,
@@ -140,8 +139,7 @@ def test_paths_of_the_container_are_understood(host):
     )
 
 
-def test_three_refusals_in_a_row_stop_the_chat_until_the_person_writes(any_host):
-    host = any_host
+def test_three_refusals_in_a_row_stop_the_chat_until_the_person_writes(host):
     folder = host.project("acme")
     wrong = [hand_over("", goal=f"g{n}") for n in range(3)]
     host.script({"agent0": [*wrong, hand_over(), respond("stuck")]})
@@ -156,8 +154,8 @@ def test_three_refusals_in_a_row_stop_the_chat_until_the_person_writes(any_host)
     assert kinds(folder) == ["prepared", "briefed"]
 
 
-def test_refusals_are_counted_through_a_restart(any_tree):
-    with any_tree.enter() as host:
+def test_refusals_are_counted_through_a_restart(host_tree):
+    with host_tree.enter() as host:
         host.project("acme")
         host.script(
             {
@@ -170,13 +168,12 @@ def test_refusals_are_counted_through_a_restart(any_tree):
             }
         )
         host.say("Go")
-    with any_tree.enter() as host:
+    with host_tree.enter() as host:
         host.load_chats()
         assert host.tool("handover_to_specialist", **ARGS).additional["error_code"] == "stopped"
 
 
-def test_a_secret_in_the_arguments_is_a_placeholder_everywhere(any_host):
-    host = any_host
+def test_a_secret_in_the_arguments_is_a_placeholder_everywhere(host):
     folder = host.project("acme")
     host.secrets(API_KEY="hunter2-very-secret")
     host.script(
@@ -218,6 +215,8 @@ def test_a_secret_in_an_error_is_a_placeholder(host):
 
 def test_a_mask_that_fails_stops_the_write(host, monkeypatch):
     folder = host.project("acme")
+    from agent import UserMessage
+
     from helpers import secrets
 
     def broken(*_, **__):
@@ -225,38 +224,37 @@ def test_a_mask_that_fails_stops_the_write(host, monkeypatch):
 
     monkeypatch.setattr(type(secrets.get_default_secrets_manager()), "mask_values", broken)
     monkeypatch.setattr(type(secrets.get_secrets_manager(host.context)), "mask_values", broken)
-    from usr.plugins.software_orchestrator.helpers.host import events, tools
-
-    answer = host.run(tools.handover(host.agent0, None, {**ARGS, "summary": "something"}))
+    args = {**ARGS, "summary": "something"}
+    tool = host.agent0.get_tool("handover_to_specialist", None, args, "", None)
+    answer = host.run(tool.execute(**args))
     assert answer.error
     assert "cannot be masked" in answer.message
     assert files_written(host) == []
     assert "vault" not in answer.message
-    events.person_wrote(host.context, type("Said", (), {"message": "hello"})())
+    host.context.communicate(UserMessage("hello"))
+    host.settle()
     kept = host.context.data["software_orchestrator"]["person"]
     assert kept == {"count": 1, "last": [""]}
     assert not (folder / ".a0proj/handover").exists()
 
 
-def test_parallel_is_refused(tmp_path):
-    tree = assemble(tmp_path / "a0", shape="children")
-    with tree.enter() as host:
-        folder = host.project("acme")
-        calls = [
-            {"tool_name": "handover_to_specialist", "tool_args": ARGS},
-            {"tool_name": "handover_reply", "tool_args": {"verdict": "done", **NOTE}},
-        ]
-        host.script({"agent0": [call("parallel", tool_calls=calls), respond("ok")]})
-        assert host.say("Go") == "ok"
-        assert host.tool_results("parallel")[-1]["tool_result"].count("inside parallel") == 2
-        assert not (folder / ".a0proj/handover").exists()
+def test_parallel_is_refused(children):
+    host = children
+    folder = host.project("acme")
+    calls = [
+        {"tool_name": "handover_to_specialist", "tool_args": ARGS},
+        {"tool_name": "handover_reply", "tool_args": {"verdict": "done", **NOTE}},
+    ]
+    host.script({"agent0": [call("parallel", tool_calls=calls), respond("ok")]})
+    assert host.say("Go") == "ok"
+    assert host.tool_results("parallel")[-1]["tool_result"].count("inside parallel") == 2
+    assert not (folder / ".a0proj/handover").exists()
 
 
 BRACES = "{{ include './plugin.yaml' }} {{attachments}} {{{x}}} ``````````"
 
 
-def test_braces_in_every_field_arrive_readable_and_expand_nothing(any_host):
-    host = any_host
+def test_braces_in_every_field_arrive_readable_and_expand_nothing(host):
     folder = host.project("acme")
     fields = (
         "summary", "goal", "next_action", "user_state", "return_condition", "handover_reason", "stopped_at",
@@ -367,17 +365,14 @@ def test_the_prompt_of_the_tool_with_its_roster_is_short(host):
     assert "{{" not in prompt
 
 
-def test_specialist_prompts_are_short_and_shown_only_to_who_holds_a_handover(any_host):
-    host = any_host
+def test_specialist_prompts_are_short_and_shown_only_to_who_holds_a_handover(host):
     host.project("acme")
-    from usr.plugins.software_orchestrator.helpers.host import events
     from usr.plugins.software_orchestrator.helpers.text import tokens
 
     shown = {}
 
     def look(agent):
         shown["specialist"] = str(host.model_calls[-1]["messages"][0].content)
-        shown["text"] = events.specialist_prompt(agent)
         return done()
 
     host.script({"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [look]})
@@ -386,19 +381,23 @@ def test_specialist_prompts_are_short_and_shown_only_to_who_holds_a_handover(any
         assert mark in shown["specialist"]
         assert mark not in host.system_prompt()
         assert mark not in host.system_prompt(_agent(host, "frontend_designer"))
-    assert tokens.counter().count(shown["text"]) < 600
+    ours = shown["specialist"][shown["specialist"].index("## your handover") :]
+    assert tokens.counter().count(ours) < 600
 
 
-def test_no_module_of_the_plugin_is_imported_under_a_wrong_name(any_host):
-    host = any_host
+def test_no_module_of_the_plugin_is_imported_under_a_wrong_name(host):
     host.project("acme")
     host.tool("handover_to_specialist", **ARGS)
-    assert not [
+    place = str(host.root / "usr/plugins/software_orchestrator")
+    ours = [
         name
-        for name in sys.modules
-        if name.endswith("host_tools")
-        and name != "usr.plugins.software_orchestrator.helpers.host.tools"
+        for name, module in sys.modules.items()
+        if str(getattr(module, "__file__", "")).startswith(place)
     ]
+    assert len(ours) > 20
+    assert [
+        name for name in ours if not name.startswith("usr.plugins.software_orchestrator.")
+    ] == []
 
 
 def test_a_message_that_only_speaks_of_references_is_an_ordinary_message(host):

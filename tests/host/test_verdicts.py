@@ -34,9 +34,9 @@ def play(host, *specialist, **more):
     return folder, result_of(host)
 
 
-def test_a_done_with_all_parts_is_recorded_and_told_whole(any_host):
+def test_a_done_with_all_parts_is_recorded_and_told_whole(host):
     folder, found = play(
-        any_host,
+        host,
         done(
             outcome="partial",
             reason="no images yet",
@@ -75,10 +75,10 @@ def test_a_done_with_all_parts_is_recorded_and_told_whole(any_host):
     assert "AVIF with a fallback" in json.dumps(reply, ensure_ascii=False)
 
 
-def test_an_incomplete_note_is_asked_for_once_then_taken_and_marked(any_host):
+def test_an_incomplete_note_is_asked_for_once_then_taken_and_marked(host):
     short = {"verdict": "done", "what_happened": "Drafted."}
     folder, found = play(
-        any_host, call("handover_reply", **short), call("handover_reply", next="Show it.", **short)
+        host, call("handover_reply", **short), call("handover_reply", next="Show it.", **short)
     )
     assert kinds(folder).count("refused") == 1
     assert states(folder) == {"frontend_designer": "done"}
@@ -89,8 +89,7 @@ def test_an_incomplete_note_is_asked_for_once_then_taken_and_marked(any_host):
     assert found["reply"]["incomplete"] == ["observations", "user_state"]
 
 
-def test_a_clarify_on_what_the_packet_holds_is_answered_without_bothering_anyone(any_host):
-    host = any_host
+def test_a_clarify_on_what_the_packet_holds_is_answered_without_bothering_anyone(host):
     folder, found = play(
         host,
         call("handover_reply", verdict="clarify", missing=["ticket"]),
@@ -105,8 +104,7 @@ def test_a_clarify_on_what_the_packet_holds_is_answered_without_bothering_anyone
     assert "go on" in reminder
 
 
-def test_a_decline_is_an_answer_to_a_clarify(any_host):
-    host = any_host
+def test_a_decline_is_an_answer_to_a_clarify(host):
     play(
         host,
         call("handover_reply", verdict="clarify", missing="vat_id"),
@@ -116,9 +114,9 @@ def test_a_decline_is_an_answer_to_a_clarify(any_host):
     assert "declined" in host.tool_results("handover_reply", host.subordinate())[0]["tool_result"]
 
 
-def test_a_clarify_on_known_and_unknown_names_asks_only_the_unknown(any_host):
+def test_a_clarify_on_known_and_unknown_names_asks_only_the_unknown(host):
     folder, found = play(
-        any_host,
+        host,
         call("handover_reply", verdict="clarify", missing=["ticket", "Which browsers?"]),
         state={"ticket": "WEB-12"},
     )
@@ -230,9 +228,9 @@ def test_a_plain_call_subordinate_answers_and_reopens_the_same_handover(any_host
     assert "Hero drafted" in host.tool_results("call_subordinate")[-1]["tool_result"]
 
 
-def test_a_reject_says_why_and_who_may_go_on(any_host):
+def test_a_reject_says_why_and_who_may_go_on(host):
     folder, found = play(
-        any_host, call("handover_reply", verdict="reject", reason="This is backend work.")
+        host, call("handover_reply", verdict="reject", reason="This is backend work.")
     )
     assert states(folder) == {"frontend_designer": "rejected"}
     assert found["status"] == "ok"
@@ -241,8 +239,7 @@ def test_a_reject_says_why_and_who_may_go_on(any_host):
     assert "another specialist" in found["next_step"]
 
 
-def test_an_escalate_stops_the_chain_calls_the_person_and_their_next_message_lifts_it(any_host):
-    host = any_host
+def test_an_escalate_stops_the_chain_calls_the_person_and_their_next_message_lifts_it(host):
     folder, found = play(host, call("handover_reply", verdict="escalate", reason="Needs a lawyer."))
     assert found["reply"]["verdict"] == "escalate"
     assert "ask the person" in found["next_step"]
@@ -261,8 +258,7 @@ def test_an_escalate_stops_the_chain_calls_the_person_and_their_next_message_lif
     assert states(folder)["quality_reviewer"] == "done"
 
 
-def test_a_handover_prepared_before_the_stop_can_be_started_after_the_person_wrote(any_host):
-    host = any_host
+def test_a_handover_prepared_before_the_stop_can_be_started_after_the_person_wrote(host):
     folder = host.project("acme")
     step = {}
 
@@ -284,13 +280,13 @@ def test_a_handover_prepared_before_the_stop_can_be_started_after_the_person_wro
     assert states(folder) == {"frontend_designer": "done", "quality_reviewer": "escalated"}
 
 
-def test_a_long_note_is_cut_to_its_limit_and_says_where_the_rest_is(any_host):
+def test_a_long_note_is_cut_to_its_limit_and_says_where_the_rest_is(host):
     long = {name: f"{name} " + "many words about the work " * 150 for name in NOTE}
     more = {
         "decisions": [f"Decision number {n} about a thing" for n in range(40)],
         "state": {f"field_{n}": n for n in range(40)},
     }
-    folder, found = play(any_host, call("handover_reply", verdict="done", **long, **more))
+    folder, found = play(host, call("handover_reply", verdict="done", **long, **more))
     assert states(folder) == {"frontend_designer": "done"}
     reply = found["reply"]
     assert (
@@ -305,8 +301,7 @@ def test_a_long_note_is_cut_to_its_limit_and_says_where_the_rest_is(any_host):
     assert len(of_kind(folder, "done")[0]["data"]["packet"]["decisions"]) == 41
 
 
-def test_a_long_note_through_call_subordinate_is_within_its_limit_too(any_host):
-    host = any_host
+def test_a_long_note_through_call_subordinate_is_within_its_limit_too(host):
     host.project("acme")
     long = {name: f"{name} " + "many words about the work " * 150 for name in NOTE}
     more = {"decisions": [f"Decision number {n} about a thing" for n in range(40)]}
@@ -323,17 +318,16 @@ def test_a_long_note_through_call_subordinate_is_within_its_limit_too(any_host):
     assert "Not here for space" in text
 
 
-def test_sixty_questions_at_once_are_asked_within_the_limit_and_all_recorded(any_host):
+def test_sixty_questions_at_once_are_asked_within_the_limit_and_all_recorded(host):
     questions = [f"How should the page behave in the case number {n}?" for n in range(60)]
-    folder, found = play(any_host, call("handover_reply", verdict="clarify", missing=questions))
+    folder, found = play(host, call("handover_reply", verdict="clarify", missing=questions))
     assert states(folder) == {"frontend_designer": "clarify"}
     assert of_kind(folder, "clarify")[0]["data"]["missing"] == questions
     assert found["reply"]["verdict"] == "clarify"
     assert found["reply"]["missing"]
 
 
-def test_going_back_to_a_specialist_gives_it_its_earlier_note_and_the_news(any_host):
-    host = any_host
+def test_going_back_to_a_specialist_gives_it_its_earlier_note_and_the_news(host):
     host.project("acme")
     host.script(
         {
@@ -353,8 +347,7 @@ def test_going_back_to_a_specialist_gives_it_its_earlier_note_and_the_news(any_h
     assert "New since then" in text
 
 
-def test_what_the_specialist_decided_travels_on(any_host):
-    host = any_host
+def test_what_the_specialist_decided_travels_on(host):
     host.project("acme")
     host.script(
         {
@@ -375,8 +368,7 @@ def test_what_the_specialist_decided_travels_on(any_host):
     assert "CSS grid" in text
 
 
-def test_a_reply_without_an_open_handover_is_a_clear_error(any_host):
-    host = any_host
+def test_a_reply_without_an_open_handover_is_a_clear_error(host):
     host.project("acme")
     answer = host.tool("handover_reply", verdict="done", **NOTE)
     assert answer.error

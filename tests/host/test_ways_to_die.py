@@ -5,6 +5,7 @@ import shutil
 import pytest
 from host_double.handover_kit import (
     NOTE,
+    agents,
     call,
     done,
     extras,
@@ -19,15 +20,7 @@ from host_double.handover_kit import (
 
 
 def persona_is_gone(host):
-    return [agent.agent_name for agent in agents(host)] == [
-        f"A{agent.number}" for agent in agents(host)
-    ]
-
-
-def agents(host):
-    from usr.plugins.software_orchestrator.helpers.host import agents as edge
-
-    return list(edge.agents_of(host.context))
+    return all(agent.agent_name == f"A{agent.number}" for agent in agents(host))
 
 
 def boom():
@@ -70,17 +63,16 @@ def test_a_run_that_breaks_under_call_subordinate_is_failed_too(any_host):
     assert persona_is_gone(host)
 
 
-def test_a_profile_whose_folder_is_gone_fails_before_anything_runs(any_host):
-    host = any_host
+def test_a_profile_whose_folder_is_gone_fails_before_anything_runs(host):
     folder = host.project("acme")
     shutil.rmtree(host.root / "usr/plugins/software_orchestrator/agents/frontend_designer")
     host.forget_caches()
-    host.script(
-        {"agent0": [hand_over(start=True), lambda: next_call(_prepare(host)), respond("ok")]}
-    )
+    prepare = hand_over(decisions=["again"])
+    start = [prepare, lambda: next_call(result_of(host)["next_step"])]
+    host.script({"agent0": [hand_over(start=True), *start, respond("ok")]})
     assert host.say("Please build the hero") == "ok"
-    assert result_of(host)["status"] == "failed"
-    assert "no profile frontend_designer" in result_of(host)["reply"]["reason"]
+    assert result_of(host, number=0)["status"] == "failed"
+    assert "no profile frontend_designer" in result_of(host, number=0)["reply"]["reason"]
     assert "transferred" not in str(host.tool_results("handover_to_specialist"))
     assert "delivered" not in kinds(folder)
     assert "no profile frontend_designer" in host.warnings()[-1]
@@ -88,8 +80,7 @@ def test_a_profile_whose_folder_is_gone_fails_before_anything_runs(any_host):
     assert (marks["error"], marks["error_code"]) == (True, "start_failed")
 
 
-def test_a_profile_that_is_gone_leaves_a_prepared_handover_to_be_started_later(any_host):
-    host = any_host
+def test_a_profile_that_is_gone_leaves_a_prepared_handover_to_be_started_later(host):
     folder = host.project("acme")
     home = host.root / "usr/plugins/software_orchestrator/agents/frontend_designer"
     away = host.root / "usr/away"
@@ -112,17 +103,6 @@ def test_a_profile_that_is_gone_leaves_a_prepared_handover_to_be_started_later(a
     assert [event["data"]["code"] for event in of_kind(folder, "refused")] == ["start_failed"]
     assert states(folder) == {"frontend_designer": "done"}
     assert any("can be started later (start_failed)" in text for text in host.warnings())
-
-
-def _prepare(host):
-    host_tool = hand_over(decisions=["again"])["tool_args"]
-    from usr.plugins.software_orchestrator.helpers.flow import result
-    from usr.plugins.software_orchestrator.helpers.host import seat
-    from usr.plugins.software_orchestrator.helpers.host.flow_until_then import prepare
-
-    at = seat.seat_of(host.agent0)
-    prepared = prepare.prepare({**host_tool, "project_root": at.call.caller.project_root}, at.call)
-    return result.next_step(prepared)
 
 
 def test_a_stop_interrupts_and_the_next_message_lets_the_work_come_to_its_end(any_host):
@@ -148,8 +128,7 @@ def test_a_stop_interrupts_and_the_next_message_lets_the_work_come_to_its_end(an
     assert len([agent for agent in agents(host) if agent.number == 1]) == 1
 
 
-def test_work_whose_agent_is_gone_is_cancelled_at_the_next_use(any_host):
-    host = any_host
+def test_work_whose_agent_is_gone_is_cancelled_at_the_next_use(host):
     folder = host.project("acme")
     host.script({"agent0": [hand_over(start=True)], "frontend_designer": [lambda: host.cancel()]})
     host.say("Please build the hero", wait=False)
@@ -190,7 +169,7 @@ def test_a_nudge_goes_on_with_whoever_it_reaches(any_host, who):
     assert host.context.data["software_orchestrator"]["person"]["count"] == 1
 
 
-@pytest.mark.parametrize("way", ["reset", "remove", "remove alone"])
+@pytest.mark.parametrize("way", ["reset", "remove"])
 def test_a_chat_that_is_reset_or_removed_leaves_nothing_open(any_host, way):
     host = any_host
     folder = host.project("acme")
@@ -198,11 +177,10 @@ def test_a_chat_that_is_reset_or_removed_leaves_nothing_open(any_host, way):
     def end(agent):
         from agent import AgentContext
 
-        {
-            "reset": host.reset,
-            "remove": host.remove,
-            "remove alone": lambda: AgentContext.remove(host.context.id),
-        }[way]()
+        if way == "reset":
+            host.reset()
+        else:
+            AgentContext.remove(host.context.id)
 
     host.script(
         {
@@ -386,8 +364,7 @@ def test_settings_saved_in_the_middle_leave_the_specialist_the_specialist(any_ho
     assert host.agent0.agent_name == "A0"
 
 
-def test_settings_that_become_unreadable_in_the_middle_end_no_chat(any_host):
-    host = any_host
+def test_settings_that_become_unreadable_in_the_middle_end_no_chat(host):
     folder = host.project("acme")
     config = host.root / "usr/plugins/software_orchestrator/config.json"
 
@@ -486,49 +463,33 @@ def test_a_branched_chat_drops_the_binding_and_says_so(any_tree):
         assert any("belongs to another chat" in row["heading"] for row in host.rows(branched))
 
 
-@pytest.mark.parametrize(
-    "reference",
-    [
-        "§§handover(ho-0123456789abcdef)",
-        "§§handover(ho-123)",
-        "§§handover()",
-        "§§handover(the designer)",
-        "closed",
-        "other chat",
-    ],
-)
-def test_a_reference_to_nothing_is_a_clear_error_and_nothing_runs(any_host, reference):
-    host = any_host
+NOTHING = (
+    "§§handover(ho-0123456789abcdef)", "§§handover(ho-123)", "§§handover()", "§§handover(the designer)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("other_chat", [False, True], ids=["closed", "of another chat"])
+def test_a_reference_to_nothing_is_a_clear_error_and_nothing_runs(host, other_chat):
+    chat = host.context
+    prepared_in = host.new_chat() if other_chat else chat
     folder = host.project("acme")
-    if reference in ("closed", "other chat"):
-        chat = host.context
-        other = chat if reference == "closed" else host.new_chat()
-        host.project("acme", chat=other)
-        host.script(
-            {
-                "agent0": [hand_over(start=reference == "closed"), respond("ok")],
-                "frontend_designer": [done()],
-            }
-        )
-        host.say("Please build the hero", chat=other)
-        reference = f"§§handover({of_kind(folder, 'prepared')[0]['handover']})"
+    host.project("acme", chat=prepared_in)
+    host.script({"agent0": [hand_over(start=not other_chat), respond("ok")]})
+    host.script({"frontend_designer": [done()]})
+    host.say("Please build the hero", chat=prepared_in)
+    known = f"§§handover({of_kind(folder, 'prepared')[0]['handover']})"
     before = kinds(folder)
-    host.script(
-        {
-            "agent0": [
-                call("call_subordinate", profile="developer", message=reference, reset="true"),
-                respond("well"),
-            ]
-        }
-    )
-    assert host.say("Go on") == "well"
-    assert "ERROR" in host.warnings()[-1]
+    for message in (*NOTHING, known):
+        refer = call("call_subordinate", profile="developer", message=message, reset="true")
+        host.script({"agent0": [refer, respond(f"well, {message}")]})
+        host.say("Go on", chat=chat)
+        assert "ERROR" in host.warnings()[-1], message
+    assert len(host.warnings()) == len(NOTHING) + 1
     assert kinds(folder) == before
     assert not [asked for asked in host.model_calls if "developer" in asked["names"]]
 
 
-def test_two_chats_at_once_have_their_own_depth_and_hops(any_host):
-    host = any_host
+def test_two_chats_at_once_have_their_own_depth_and_hops(host):
     chats = [host.new_chat(), host.new_chat()]
     folder = host.project("acme", chat=chats[0])
     host.project("acme", chat=chats[1])
@@ -548,9 +509,8 @@ def test_two_chats_at_once_have_their_own_depth_and_hops(any_host):
 
 @pytest.mark.parametrize("reply", ["handover_reply", "response"])
 def test_a_disk_that_is_full_from_the_middle_on_ends_no_chat_and_the_superior_reads_what_was_said(
-    any_host, monkeypatch, reply
+    host, monkeypatch, reply
 ):
-    host = any_host
     folder = host.project("acme")
 
     def fill(agent):

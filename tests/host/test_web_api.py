@@ -12,13 +12,12 @@ from usr.plugins.software_orchestrator.tests.browser import records
 NO_BRIEFINGS = [
     "../../../secret.md", "/etc/passwd", "chains/x.md", "..", "", None, {"a": 1}, "a.md\0", "..\\secret.md", "none-2026-01-01.md",
 ]  # fmt: skip
+NO_PROJECTS = ["nobody", "../shop", "shop/../../projects", "", None, 7, ["shop"], "shop\0"]
+NO_CHAINS = ["../../../secret", "nobody", "", None, 1, "a/b", "x" * 400]
+NO_HANDOVERS = ["ho-0123456789abcdef", "ho-../../x", "", None, ["ho-0123456789abcdef"]]
 NO_SCOPES = [
-    {"project": "nobody"},
-    {"project": "../x"},
-    {"profile": "../../x"},
-    {"profile": ".."},
-    {"profile": ["a"]},
-]
+    {"project": "nobody"}, {"project": "../x"}, {"profile": "../../x"}, {"profile": ".."}, {"profile": ["a"]},
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -92,44 +91,25 @@ def test_projects_chains_chain_packet_briefing_metrics_and_verify_are_answered(h
     )
 
 
-@pytest.mark.parametrize(
-    "project", ["nobody", "../shop", "shop/../../projects", "", None, 7, ["shop"], "shop\0"]
-)
-def test_a_project_that_the_host_does_not_list_is_refused(host, project):
-    name = next(Path(host.project("shop")).joinpath(".a0proj/handover").glob("*.md")).name
-    status, answer = asked(host, "briefing", project=project, name=name)
-    assert (status, answer["ok"]) == (400, False)
-    assert answer["error"]
+def refusals(host, action, handler="audit", **one_of):
+    """What is answered for each value of the one named argument, and that it is a refusal."""
+    (name, values), more = one_of.popitem(), one_of
+    answers = [asked(host, action, handler, **more, **{name: value}) for value in values]
+    assert [status for status, _ in answers] == [400] * len(values)
+    assert not any(answer["ok"] or not answer["error"] for _, answer in answers)
+    return json.dumps(answers)
 
 
-@pytest.mark.parametrize("name", NO_BRIEFINGS)
-def test_a_name_that_is_no_briefing_of_the_project_is_refused(host, name):
-    status, answer = asked(host, "briefing", project="shop", name=name)
-    assert (status, answer["ok"]) == (400, False)
-    assert "SECRET" not in json.dumps(answer)
-
-
-@pytest.mark.parametrize("chain", ["../../../secret", "nobody", "", None, 1, "a/b", "x" * 400])
-def test_a_chain_that_is_none_is_refused(host, chain):
-    for action in ("chain", "packet"):
-        assert (
-            asked(host, action, project="shop", chain=chain, handover="ho-0123456789abcdef")[0]
-            == 400
-        )
-
-
-@pytest.mark.parametrize(
-    "handover", ["ho-0123456789abcdef", "ho-../../x", "", None, ["ho-0123456789abcdef"]]
-)
-def test_a_handover_that_is_none_is_refused(host, handover):
-    chain = chain_of(host, records.TOPIC)
-    assert asked(host, "packet", project="shop", chain=chain["chain"], handover=handover)[0] == 400
-
-
-@pytest.mark.parametrize("action", ["", "delete", "__class__"])
-def test_an_action_that_is_none_is_refused(host, action):
-    assert asked(host, action)[0] == 400
-    assert asked(host, action, "settings")[0] == 400
+def test_what_is_no_project_briefing_chain_handover_or_action_is_refused(host):
+    chain = chain_of(host, records.TOPIC)["chain"]
+    briefing = next(Path(host.project("shop")).joinpath(".a0proj/handover").glob("*.md")).name
+    refusals(host, "briefing", name=briefing, project=NO_PROJECTS)
+    assert "SECRET" not in refusals(host, "briefing", project="shop", name=NO_BRIEFINGS)
+    refusals(host, "chain", project="shop", chain=NO_CHAINS)
+    refusals(host, "packet", project="shop", handover="ho-0123456789abcdef", chain=NO_CHAINS)
+    refusals(host, "packet", project="shop", chain=chain, handover=NO_HANDOVERS)
+    for action in ("", "delete", "__class__"):
+        assert asked(host, action)[0] == asked(host, action, "settings")[0] == 400
 
 
 def test_a_briefing_that_is_a_link_is_not_read(host):
@@ -194,9 +174,9 @@ def test_settings_that_cannot_be_saved_are_refused_with_the_reason(host):
     assert asked(host, "check", "settings", values="x")[0] == 400
 
 
-@pytest.mark.parametrize("scope", NO_SCOPES)
-def test_settings_of_a_scope_that_is_none_are_refused(host, scope):
-    assert asked(host, "view", "settings", **scope)[0] == 400
+def test_settings_of_a_scope_that_is_none_are_refused(host):
+    for scope in NO_SCOPES:
+        assert asked(host, "view", "settings", **scope)[0] == 400, scope
 
 
 def test_the_pages_are_answered_in_a_host_that_lacks_packages(tmp_path):

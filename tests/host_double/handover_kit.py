@@ -6,6 +6,7 @@ from host_double.assemble import call, respond
 
 __all__ = [
     "NOTE",
+    "agents",
     "call",
     "done",
     "extras",
@@ -51,6 +52,17 @@ def result_of(host, tool="handover_to_specialist", number=-1, agent=None):
 def next_call(text):
     """The tool call that stands at the end of a next_step or a note."""
     return json.JSONDecoder().raw_decode(text, text.index('{"tool_name": "call_subordinate"'))[0]
+
+
+def agents(host):
+    """Every living agent of every chat, superiors first in each."""
+    found = []
+    for chat in host.chats():
+        agent = chat.agent0
+        while agent is not None:
+            found.append(agent)
+            agent = agent.data.get("_subordinate")
+    return found
 
 
 def extras(host):

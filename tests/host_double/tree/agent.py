@@ -4,7 +4,7 @@ import json
 import traceback
 import uuid
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
@@ -345,16 +345,6 @@ class Agent:
     def _warn(self, text: str):
         message = self.hist_add_warning(text)
         self.context.log.log(type="warning", content=text, id=message.id)
-
-    @extension.extensible
-    async def call_utility_model(
-        self,
-        system: str,
-        message: str,
-        callback: Callable[[str], Awaitable[None]] | None = None,
-        background: bool = False,
-    ):
-        return ""
 
     # ------------------------------------------------------------------ interventions and tools
 

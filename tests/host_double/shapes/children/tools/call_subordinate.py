@@ -99,6 +99,7 @@ class Delegation(Tool):
             profile=kwargs.get("profile", ""),
             reset=reset,
             context_id=context_id,
+            name=kwargs.get("name", ""),
             message=message,
         )
         answer = await run_subordinate(self.agent, child, message)
