@@ -97,7 +97,7 @@ def measure(name: str, count: int, limit: int, ports: Ports, of_asked: bool = Fa
         whole = plan.package.text
         if of_asked:
             given_whole = {**given, "overflow": "whole"}
-            whole = prepare.preview(given_whole, caller, chosen, ports).plan.package.text
+            whole = prepare.preview(given_whole, caller, chosen, ports).packed.package.text
         once = cpu_ms(lambda: encode(whole))
         given_to = (plan.request, plan.specialist, plan.built, where, ports)
         made = cpu_ms(lambda: package.packaged(*given_to, artifact_status={}))

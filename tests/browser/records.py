@@ -12,7 +12,7 @@ from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFol
 from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger
 from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
 from usr.plugins.software_orchestrator.helpers.text.tokens import counter
-from usr.plugins.software_orchestrator.helpers.values.call import ORCHESTRATOR, Caller, Ports
+from usr.plugins.software_orchestrator.helpers.values.call import Call, ORCHESTRATOR, Caller, Ports
 from usr.plugins.software_orchestrator.helpers.values.packet import HandoverPacket, Identity
 from usr.plugins.software_orchestrator.helpers.values.settings import Settings, settings
 
@@ -58,6 +58,9 @@ class Chat:
             chat_id=self.chat_id, sender=sender, inside=inside, project_root=str(self.root)
         )
 
+    def call(self, **fields: Any) -> Call:
+        return Call(replace(self.caller(), **fields), SETTINGS, self.ports)
+
     def hand(
         self,
         receiver: str,
@@ -69,11 +72,11 @@ class Chat:
     ) -> str:
         """Hand over and, with `start`, deliver and accept."""
         asked = {"specialist_profile": receiver, "topic": topic, **args}
-        prepared = prepare.prepare(asked, self.caller(sender), SETTINGS, self.ports)
+        prepared = prepare.prepare(asked, self.call(sender=sender))
         made = prepared.packet.identity.handover_id
         if start:
             self.clock.wait(seconds=2)
-            deliver.deliver(made, self.caller(sender), SETTINGS, self.ports, way="start")
+            deliver.deliver(made, self.call(sender=sender), way="start")
             self.inside.append(made)
             self.clock.wait(seconds=41)
             self.reply(verdict="accept")
@@ -81,14 +84,13 @@ class Chat:
 
     def reply(self, **args: Any) -> None:
         made = self.inside[-1]
-        receive.reply(args, replace(self.caller(), inside=made), SETTINGS, self.ports)
+        receive.reply(args, self.call(inside=made))
         if args["verdict"] != "accept":
             self.inside.pop()
 
     def read_history(self, reason: str) -> None:
         made = self.inside[-1]
-        caller = replace(self.caller(), inside=made)
-        receive.note_history(made, reason, "last 20 turns", 8431, caller, SETTINGS, self.ports)
+        receive.note_history(made, reason, "last 20 turns", 8431, self.call(inside=made))
 
 
 SETTINGS: Settings = settings(default_settings())

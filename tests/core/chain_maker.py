@@ -8,12 +8,19 @@ from typing import Any
 
 from usr.plugins.software_orchestrator.helpers.flow import prepare
 from usr.plugins.software_orchestrator.helpers.records import resources
-from usr.plugins.software_orchestrator.helpers.records.book import about, opened
+from usr.plugins.software_orchestrator.helpers.records.book import Place, open_chain
 from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.text import masking, tokens
-from usr.plugins.software_orchestrator.helpers.values.call import Caller, Ports
+from usr.plugins.software_orchestrator.helpers.values.call import Call, Caller, Ports
 from usr.plugins.software_orchestrator.helpers.values.errors import HandoverError
-from usr.plugins.software_orchestrator.helpers.values.events import Event, draft
+from usr.plugins.software_orchestrator.helpers.values.events import (
+    KINDS,
+    Escalated,
+    Event,
+    Resumed,
+    about,
+    of_chain,
+)
 from usr.plugins.software_orchestrator.helpers.values.packet import Decision, HandoverPacket
 from usr.plugins.software_orchestrator.helpers.values.settings import Settings, settings
 
@@ -76,12 +83,15 @@ class ChainMaker:
     def caller(self, **fields: Any) -> Caller:
         return Caller(**{"chat_id": self.chat, "project_root": str(self.folder.root), **fields})
 
+    def call(self, **fields: Any) -> Call:
+        return Call(self.caller(**fields), SETTINGS, self.ports)
+
     def hand_over(
         self, receiver: str = "frontend_designer", caller: dict[str, Any] | None = None, **args: Any
     ) -> HandoverPacket:
         """A handover by the orchestrator, with `HERO`'s arguments unless others are given."""
         given = {"specialist_profile": receiver, "topic": self.topic, **HERO, **args}
-        return prepare.prepare(given, self.caller(**(caller or {})), SETTINGS, self.ports).packet
+        return prepare.prepare(given, self.call(**(caller or {}))).packet
 
     def refuse(self, receiver: str = "a0_software_orchestrator", **args: Any) -> HandoverError:
         """A call that is refused and recorded."""
@@ -93,19 +103,21 @@ class ChainMaker:
 
     def tell(self, packet: HandoverPacket, kind: str, /, **data: Any) -> Event:
         """An event of a handover, written as the reply side does: with its entry when it carries a packet."""
-        with opened(self.folder, packet.identity.chain_id, SETTINGS, self.ports) as book:
-            event = book.write(about(packet, kind, **data))[0]
+        place = Place(self.folder, packet.identity.chain_id)
+        with open_chain(place, self.call()) as book:
+            event = book.write(about(packet, KINDS[kind].model_validate(data)))[0]
             if data.get("packet"):
                 book.brief(event)
         return event
 
     def stop(self, why: str, **data: Any) -> None:
-        with opened(self.folder, self.chain_id, SETTINGS, self.ports) as book:
-            book.write(draft("escalated", chain=self.chain_id, why=why, person_messages=1, **data))
+        with open_chain(Place(self.folder, self.chain_id), self.call()) as book:
+            escalated = Escalated(why=why, person_messages=1, **data)
+            book.write(of_chain(escalated, self.chain_id))
 
     def resume(self) -> None:
-        with opened(self.folder, self.chain_id, SETTINGS, self.ports) as book:
-            book.write(draft("resumed", chain=self.chain_id, by="person"))
+        with open_chain(Place(self.folder, self.chain_id), self.call()) as book:
+            book.write(of_chain(Resumed(by="person"), self.chain_id))
 
     def deliver(self, packet: HandoverPacket, *, queue: float = 1.0) -> None:
         """Delivered now, accepted after `queue` minutes."""

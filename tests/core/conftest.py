@@ -10,12 +10,13 @@ import pytest
 from usr.plugins.software_orchestrator.helpers.chain.chain import fold
 from usr.plugins.software_orchestrator.helpers.flow import prepare, result
 from usr.plugins.software_orchestrator.helpers.records import resources
-from usr.plugins.software_orchestrator.helpers.records.book import ChainBook, about
+from usr.plugins.software_orchestrator.helpers.records.book import Place, open_chain
 from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger
 from usr.plugins.software_orchestrator.helpers.text.masking import redact
 from usr.plugins.software_orchestrator.helpers.text.tokens import counter
-from usr.plugins.software_orchestrator.helpers.values.call import Caller, Ports
+from usr.plugins.software_orchestrator.helpers.values.call import Call, Caller, Ports
+from usr.plugins.software_orchestrator.helpers.values.events import KINDS, about
 from usr.plugins.software_orchestrator.helpers.values.settings import settings as checked
 
 KEY = b"k" * 32
@@ -59,7 +60,10 @@ class Desk:
         )
 
     def raw(self, arguments, caller=None):
-        return prepare.prepare(arguments, caller or self.caller, self.settings, self.ports)
+        return prepare.prepare(arguments, self.as_call(caller))
+
+    def as_call(self, caller=None) -> Call:
+        return Call(caller or self.caller, self.settings, self.ports)
 
     def answer(self, prepared):
         return result.result(prepared)
@@ -74,9 +78,6 @@ class Desk:
     def folder(self) -> HandoverFolder:
         return HandoverFolder.open(str(self.root))
 
-    def book(self, chain_id: str) -> ChainBook:
-        return ChainBook(HandoverFolder.open(str(self.root), create=True), chain_id, self.ports)
-
     def events(self):
         return tuple(
             event for path in self.folder.ledgers() for event in Ledger(path, KEY).read().events
@@ -89,10 +90,10 @@ class Desk:
     def tell(self, prepared, kind, **data):
         """Write an event about a handover as the receiving side does."""
         packet = prepared.packet
-        with self.folder.lock(5):
-            book = self.book(packet.identity.chain_id)
-            event = book.write(about(packet, kind, **data))[-1]
-            if event.data.get("packet"):
+        place = Place(self.folder, packet.identity.chain_id)
+        with open_chain(place, self.as_call(replace(self.caller, person_count=0))) as book:
+            event = book.write(about(packet, KINDS[kind].model_validate(data)))[-1]
+            if data.get("packet"):
                 book.brief(event)
         return event
 

@@ -193,8 +193,8 @@ def test_any_arguments_are_handed_over_or_refused_without_a_file(open_desk, argu
     else:
         json.loads(result.message(prepared).partition("\nWARNING")[0])
         assert (
-            prepared.plan.package.tokens <= prepared.plan.request.max_context_tokens
-            or prepared.plan.request.overflow == "whole"
+            prepared.packed.package.tokens <= prepared.limits.tokens
+            or prepared.limits.overflow == "whole"
         )
 
 
@@ -203,19 +203,19 @@ def test_any_arguments_are_handed_over_or_refused_without_a_file(open_desk, argu
 
 def test_the_warning_stands_exactly_when_the_package_is_over(open_desk):
     summary = "The client wants a quote form. " * 10
-    whole = open_desk().call(summary=summary).plan.estimated_tokens
+    whole = open_desk().call(summary=summary).packed.estimated_tokens
     for limit, over in ((whole, False), (whole - 1, True)):
         desk = open_desk()
         delta = (
-            desk.call(topic="Quote form", summary=summary).plan.estimated_tokens - whole
+            desk.call(topic="Quote form", summary=summary).packed.estimated_tokens - whole
         )  # the path may be longer
         prepared = open_desk().call(summary=summary, max_context_tokens=limit + delta)
         package = result.result(prepared)["package"]
         assert (
-            prepared.plan.estimated_tokens > prepared.plan.request.max_context_tokens
+            prepared.packed.estimated_tokens > prepared.limits.tokens
         ) == package["oversize_warning"]
         assert ("\nWARNING: " in result.message(prepared)) == package["oversize_warning"]
-        if prepared.plan.estimated_tokens == whole + delta:
+        if prepared.packed.estimated_tokens == whole + delta:
             assert package["oversize_warning"] is over
 
 
@@ -224,7 +224,7 @@ def test_an_oversized_package_is_fitted_and_what_is_missing_is_named(desk):
     package = result.result(prepared)["package"]
     assert package["oversize_warning"] is True
     assert package["estimated_tokens"] > 5000
-    assert package["delivered_tokens"] == counter().count(prepared.plan.package.text) <= 200
+    assert package["delivered_tokens"] == counter().count(prepared.packed.package.text) <= 200
     assert any(line.startswith("Summary") and "briefing" in line for line in package["omitted"])
     assert any("300 are recommended" in warning for warning in package["warnings"])
     assert "word " * 5000 in desk.briefings().replace("\n", " ") + " "
@@ -232,8 +232,8 @@ def test_an_oversized_package_is_fitted_and_what_is_missing_is_named(desk):
 
 def test_whole_means_whole(desk):
     prepared = desk.call(summary="word " * 500, max_context_tokens=200, overflow="whole")
-    assert prepared.plan.package.tokens == prepared.plan.estimated_tokens > 200
-    assert prepared.plan.package.omitted == ()
+    assert prepared.packed.package.tokens == prepared.packed.estimated_tokens > 200
+    assert prepared.packed.package.omitted == ()
 
 
 def test_only_the_newest_turns_travel_and_none_when_none_are_wanted(open_desk):
@@ -256,13 +256,13 @@ def test_a_call_without_turns_gets_those_of_the_chat_masked_and_whole(desk):
 
 
 def test_the_first_message_of_a_chat_can_be_a_handover(desk):
-    assert "## Recent turns\nnone\n" in desk.call().plan.package.text
+    assert "## Recent turns\nnone\n" in desk.call().packed.package.text
 
 
 def test_a_cold_handover_is_warned_about_and_a_warm_one_is_not(open_desk):
-    assert any("cold handover" in warning for warning in open_desk().call().plan.warnings)
+    assert any("cold handover" in warning for warning in open_desk().call().warnings)
     assert not any(
-        "cold handover" in warning for warning in open_desk().call(goal="A form").plan.warnings
+        "cold handover" in warning for warning in open_desk().call(goal="A form").warnings
     )
 
 
@@ -275,7 +275,7 @@ def test_megabytes_in_every_argument_are_handed_over_in_seconds(desk):
         recent_turns=[text[0]],
         max_context_tokens=1000,
     )
-    assert prepared.plan.package.tokens <= 1000
+    assert prepared.packed.package.tokens <= 1000
 
 
 # secrets
@@ -305,7 +305,7 @@ def test_a_secret_reaches_neither_disk_nor_package_nor_answer(desk):
         "topic": f"with {SECRET}",
     }
     prepared = desk.call(**fields)
-    everything = result.message(prepared) + prepared.plan.package.text + "".join(desk.files())
+    everything = result.message(prepared) + prepared.packed.package.text + "".join(desk.files())
     everything += "".join(
         path.read_text(encoding="utf-8") for path in desk.root.rglob("*") if path.is_file()
     )
@@ -316,7 +316,7 @@ def test_a_secret_reaches_neither_disk_nor_package_nor_answer(desk):
 def test_a_known_secret_becomes_its_placeholder(desk):
     desk.ports = replace(desk.ports, mask=lambda text: text.replace("hunter2", "§§secret(DB)"))
     prepared = desk.call(summary="password hunter2")
-    assert "§§secret(DB)" in prepared.plan.package.text
+    assert "§§secret(DB)" in prepared.packed.package.text
     assert "hunter2" not in desk.briefings()
 
 
@@ -354,7 +354,7 @@ def test_state_reaches_the_third_hop_with_value_type_and_status(desk):
         "budget_eur": ("answered", 0),
         "vat_id": ("declined", None),
     }
-    assert "> vat_id (declined, hop 1)" in third.plan.package.text
+    assert "> vat_id (declined, hop 1)" in third.packed.package.text
 
 
 def test_a_blank_for_a_declined_field_keeps_the_decline_and_says_who_and_when(desk):
@@ -362,7 +362,7 @@ def test_a_blank_for_a_declined_field_keeps_the_decline_and_says_who_and_when(de
     desk.call("solution_architect", summary="x")
     third = desk.call("implementation_engineer", summary="y", state={"vat_id": ""})
     assert states(third)["vat_id"][0] == "declined"
-    (warning,) = [text for text in third.plan.warnings if "vat_id" in text]
+    (warning,) = [text for text in third.warnings if "vat_id" in text]
     assert all(
         part in warning for part in ("a0_software_orchestrator", "hop 1", "2026-06-05T14:03")
     )
@@ -454,7 +454,7 @@ def test_a_summary_that_tells_the_last_turns_makes_them_travel_once(desk):
         summary="user: I want a form with three fields\nWe agreed.",
         recent_turns=["user: I want a form with three fields", "assistant: Good."],
     )
-    assert prepared.plan.package.text.count("three fields") == 1
+    assert prepared.packed.package.text.count("three fields") == 1
 
 
 def test_artifacts_are_recorded_as_they_are(desk):
@@ -487,7 +487,7 @@ def test_authority_narrows_with_every_handover_and_the_widening_is_recorded(desk
         desk.inside(first),
     )
     assert inner.packet.authority.granted == ("read",)
-    assert any("write" in text for text in inner.plan.warnings)
+    assert any("write" in text for text in inner.warnings)
     assert [event.data["asked"] for event in desk.events() if event.kind == "refused"] == [
         ["write"]
     ]
@@ -538,7 +538,7 @@ def test_the_same_call_again_is_the_same_handover_and_nothing_is_written(desk):
     )
     assert again.repeated
     assert again.packet == first.packet
-    assert any("wrong" in text for text in again.plan.warnings)
+    assert any("wrong" in text for text in again.warnings)
     assert {path: path.read_bytes() for path in desk.root.rglob("*") if path.is_file()} == before
 
 
@@ -549,7 +549,7 @@ def test_the_same_call_again_after_the_briefing_was_deleted_is_still_answered(de
     again = desk.call(summary="s")
     assert again.repeated
     assert again.briefing.size_bytes == 0
-    assert any("gone" in text for text in again.plan.warnings)
+    assert any("gone" in text for text in again.warnings)
 
 
 def test_the_same_words_from_another_place_are_another_handover(desk):
@@ -865,7 +865,7 @@ def test_a_folder_with_line_ends_in_its_name_forges_nothing(open_desk, tmp_path)
     root.mkdir()
     desk = open_desk()
     prepared = desk.raw({"specialist_profile": "hacker", "topic": "t", "project_root": str(root)})
-    assert "\n## forged" not in prepared.plan.package.text
+    assert "\n## forged" not in prepared.packed.package.text
 
 
 # files
@@ -984,7 +984,7 @@ def test_at_midnight_the_package_and_the_disk_name_the_same_file(desk):
     desk.now = desk.now.replace(hour=23, minute=59, second=58)
     for number in range(3):
         prepared = desk.call("hacker", summary=f"s{number}")
-        assert str(prepared.briefing.path) in prepared.plan.package.text
+        assert str(prepared.briefing.path) in prepared.packed.package.text
         assert prepared.briefing.path.exists()
         assert result.result(prepared)["package"]["briefing_file"] == str(prepared.briefing.path)
 
@@ -1001,13 +1001,13 @@ def test_a_cloned_chain_and_briefing_are_not_inherited_and_the_receiver_is_told(
     )
     (theirs.root / ".a0proj").rename(ours.root / ".a0proj")
     prepared = ours.call("hacker", summary="s")
-    assert "evil" not in prepared.plan.package.text
+    assert "evil" not in prepared.packed.package.text
     assert prepared.packet.identity.hop == 1
     assert (
         "Notice: 2 events in this chain's ledger are not this installation's"
-        in prepared.plan.package.text
+        in prepared.packed.package.text
     )
-    assert any("not written by this installation" in text for text in prepared.plan.warnings)
+    assert any("not written by this installation" in text for text in prepared.warnings)
 
 
 def test_a_packet_of_a_newer_schema_is_refused_clearly(desk, monkeypatch):
@@ -1049,9 +1049,7 @@ def test_the_briefing_has_one_entry_for_each_handover_and_hand_back(open_desk, c
 def test_a_project_folder_without_a_handover_is_left_as_it_is_by_a_preview(desk):
     found = prepare.preview(
         {"specialist_profile": "hacker", "topic": "t", "project_root": str(desk.root)},
-        desk.caller,
-        desk.settings,
-        desk.ports,
+        desk.as_call(),
     )
     assert Path(found.briefing.path).name == "hacker-t-2026-06-05.md"
     assert desk.files() == []

@@ -10,7 +10,7 @@ from usr.plugins.software_orchestrator.helpers.flow import receive, standing
 from usr.plugins.software_orchestrator.helpers.flow import result as flow_result
 from usr.plugins.software_orchestrator.helpers.flow.deliver import deliver
 from usr.plugins.software_orchestrator.helpers.records import files, verify
-from usr.plugins.software_orchestrator.helpers.records.book import peek
+from usr.plugins.software_orchestrator.helpers.records.shelf import peek
 from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
 from usr.plugins.software_orchestrator.helpers.text.tokens import counter
 from usr.plugins.software_orchestrator.helpers.values.errors import (
@@ -28,16 +28,12 @@ def refusal(call, *arguments, **named):
     return caught.value
 
 
-def rest(desk, caller=None):
-    return caller or desk.caller, desk.settings, desk.ports
-
-
 def identifier(prepared):
     return prepared.packet.identity.handover_id
 
 
 def delivered(desk, prepared, **more):
-    return deliver(identifier(prepared), *rest(desk), way="start", **more)
+    return deliver(identifier(prepared), desk.as_call(), way="start", **more)
 
 
 def at_work(desk, prepared):
@@ -73,18 +69,18 @@ def test_a_hostile_ledger_beside_the_chain_stops_nothing_and_is_named(desk, plan
     first = desk.call("hacker")
     plant(desk.folder.chains / name)
     delivered(desk, first)
-    assert standing.held_by(identifier(first), *rest(desk)).is_open
-    assert receive.sweep({identifier(first)}, str(desk.root), *rest(desk)) == ()
-    lines = standing.standing(str(desk.root), *rest(desk))
+    assert standing.held_by(identifier(first), desk.as_call()).is_open
+    assert close.sweep(frozenset({identifier(first)}), desk.as_call()) == ()
+    lines = standing.standing(desk.as_call())
     assert any(identifier(first) in line for line in lines)
     assert any(name in line for line in lines) is name.endswith("-chat1.jsonl")
     second = desk.call("solution_architect", summary="s")
-    assert any(name in text for text in second.plan.warnings) is name.startswith("quote-form-")
+    assert any(name in text for text in second.warnings) is name.startswith("quote-form-")
     assert (
-        receive.close(identifier(first), "cancelled", "enough", *rest(desk)).summary["verdict"]
+        close.close(identifier(first), "cancelled", "enough", desk.as_call()).summary["verdict"]
         == "cancelled"
     )
-    assert name in str(refusal(standing.held_by, "ho-00000000000000ff", *rest(desk)))
+    assert name in str(refusal(standing.held_by, "ho-00000000000000ff", desk.as_call()))
 
 
 def test_the_search_for_a_handover_reads_in_pieces_and_only_so_much(desk, monkeypatch):
@@ -109,7 +105,7 @@ def test_a_briefing_that_cannot_be_written_stops_no_close_and_is_named_and_heale
     entries = path.read_bytes()
     path.unlink()
     plant(path)
-    answer = receive.close(identifier(prepared), "cancelled", "enough", *rest(desk))
+    answer = close.close(identifier(prepared), "cancelled", "enough", desk.as_call())
     assert path.name in answer.note
     assert "not in the briefing" in answer.note
     assert desk.chain().find(identifier(prepared)).state == "cancelled"
@@ -126,7 +122,7 @@ def test_a_verdict_counts_though_its_briefing_cannot_be_written(desk):
     prepared.briefing.path.unlink()
     os.mkfifo(prepared.briefing.path)
     caller = at_work(desk, prepared)
-    answer = receive.reply({"verdict": "reject", "reason": "not mine"}, *rest(desk, caller))
+    answer = receive.reply({"verdict": "reject", "reason": "not mine"}, desk.as_call(caller))
     assert answer.ends
     assert prepared.briefing.path.name in answer.note
     assert desk.chain().find(identifier(prepared)).state == "rejected"
@@ -150,7 +146,7 @@ def test_what_was_told_of_the_package_is_what_is_delivered(desk, limit):
         max_context_tokens=limit,
     )
     text = delivered(desk, prepared).text
-    assert text == prepared.plan.package.text
+    assert text == prepared.packed.package.text
     assert (
         counter().count(text)
         == package(prepared)["delivered_tokens"]
@@ -164,14 +160,14 @@ def test_the_sender_is_told_of_files_that_are_not_what_it_may_think(desk):
     (desk.root / "folder").mkdir()
     named = ["there.html", "nowhere.html", "/etc/hostname", "folder", "https://example.com/board"]
     first = desk.call("hacker", artifacts=named)
-    assert [text for text in first.plan.warnings if text.startswith("artifact ")] == [
+    assert [text for text in first.warnings if text.startswith("artifact ")] == [
         "artifact nowhere.html: does not exist",
         "artifact /etc/hostname: lies outside the project and is not compared",
         "artifact folder: is no readable plain file and is not compared",
     ]
     (desk.root / "there.html").write_text("y")
     second = desk.call("solution_architect", summary="s")
-    assert "artifact there.html: changed since it was recorded" in second.plan.warnings
+    assert "artifact there.html: changed since it was recorded" in second.warnings
 
 
 def test_a_handover_can_be_delivered_whatever_becomes_of_its_files(desk):
@@ -200,9 +196,9 @@ def test_a_repeated_call_tells_the_limits_that_count_and_writes_nothing(desk):
     assert package(again)["repeated"]
     assert package(again)["max_context_tokens"] == 300
     assert package(again)["delivered_tokens"] <= 300
-    (told,) = [text for text in again.plan.warnings if "were not taken" in text]
+    (told,) = [text for text in again.warnings if "were not taken" in text]
     assert "start=true" in told
-    assert delivered(desk, again).text == again.plan.package.text
+    assert delivered(desk, again).text == again.packed.package.text
 
 
 @pytest.mark.parametrize(
@@ -217,16 +213,16 @@ def test_a_repeated_call_that_starts_is_delivered_with_its_own_limits(desk, limi
     call = {"summary": "word " * 400, "recent_turns": ["user: one apple", "user: two pears"]}
     desk.call("hacker", max_context_tokens=300, **call)
     again = desk.call("hacker", start=True, **call, **limits)
-    text = delivered(desk, again, limits=again.plan.limits).text
+    text = delivered(desk, again, limits=again.limits).text
     data = last(desk, "delivered").data
-    assert text == again.plan.package.text
+    assert text == again.packed.package.text
     assert data["tokens"] == package(again)["delivered_tokens"] > 300
     assert (data["limit"], data["overflow"]) == (
         package(again)["max_context_tokens"],
         limits.get("overflow", "fit"),
     )
     assert ("one apple" in text) is ("include_recent_turns" not in limits)
-    assert any("limits of this call" in text for text in again.plan.warnings)
+    assert any("limits of this call" in text for text in again.warnings)
     open_one = desk.call("hacker", **call)
     assert package(open_one)["max_context_tokens"] == data["limit"]
 
@@ -240,8 +236,8 @@ def test_a_repeated_call_that_starts_with_too_small_a_limit_is_refused(desk):
 
 def test_the_warnings_of_a_call_are_told_again_when_it_is_repeated(desk):
     first = desk.call("hacker", artifacts=["nowhere.html"])
-    assert first.plan.warnings
-    assert desk.call("hacker", artifacts=["nowhere.html"]).plan.warnings == first.plan.warnings
+    assert first.warnings
+    assert desk.call("hacker", artifacts=["nowhere.html"]).warnings == first.warnings
 
 
 # words beside a reference
@@ -320,12 +316,12 @@ def test_where_the_work_stopped_is_told_until_a_hand_back_says_that_it_is_comple
     delivered(desk, first)
     receive.reply(
         {**DONE, "outcome": "partial", "stopped_at": "mobile layout"},
-        *rest(desk, at_work(desk, first)),
+        desk.as_call(at_work(desk, first)),
     )
     second = desk.call("solution_architect", summary="s")
     assert second.packet.stopped_at == "mobile layout"
     delivered(desk, second)
-    receive.reply({**DONE, **said}, *rest(desk, at_work(desk, second)))
+    receive.reply({**DONE, **said}, desk.as_call(at_work(desk, second)))
     assert desk.chain().newest.stopped_at == ("mobile layout" if stays else "")
 
 
@@ -338,7 +334,7 @@ def test_a_required_field_that_never_came_up_is_marked_when_the_work_ends_early(
     roster["hacker"] = {**roster["hacker"], "requires": [name]}
     desk.settings = checked(default_settings(), {"roster": roster})
     receive.reply(
-        {"verdict": "reject", "reason": "no budget"}, *rest(desk, at_work(desk, prepared))
+        {"verdict": "reject", "reason": "no budget"}, desk.as_call(at_work(desk, prepared))
     )
     assert [(item.field, item.status) for item in desk.chain().newest.state] == [
         ("budget", "skipped_section_omitted")
@@ -346,7 +342,7 @@ def test_a_required_field_that_never_came_up_is_marked_when_the_work_ends_early(
 
 
 def test_a_handover_that_never_started_was_closed_and_not_handed_back(desk):
-    answer = receive.close(identifier(desk.call("hacker")), "cancelled", "enough", *rest(desk))
+    answer = close.close(identifier(desk.call("hacker")), "cancelled", "enough", desk.as_call())
     assert "was closed as cancelled" in answer.note
     assert "handed back" not in answer.note
 
@@ -356,13 +352,13 @@ def test_a_part_that_was_closed_with_its_whole_stays_closed(desk, goes_on):
     whole = desk.call("solution_architect", goal="all of it")
     delivered(desk, whole)
     part = desk.call("frontend_designer", caller=at_work(desk, whole), goal="a part")
-    deliver(identifier(part), *rest(desk, at_work(desk, whole)), way="start")
-    receive.reply(DONE, *rest(desk, at_work(desk, whole)))
+    deliver(identifier(part), desk.as_call(at_work(desk, whole)), way="start")
+    receive.reply(DONE, desk.as_call(at_work(desk, whole)))
     if goes_on == "reply":
-        error = refusal(receive.reply, DONE, *rest(desk, at_work(desk, part)))
+        error = refusal(receive.reply, DONE, desk.as_call(at_work(desk, part)))
         assert (error.code, identifier(whole) in str(error)) == ("nothing_open", True)
     else:
-        assert receive.touch(identifier(part), *rest(desk)) == "cancelled"
+        assert receive.touch(identifier(part), desk.as_call()) == "cancelled"
     assert desk.chain().find(identifier(part)).state == "cancelled"
 
 
@@ -370,7 +366,7 @@ def test_an_unknown_reference_has_its_code(desk):
     desk.call("hacker")
     unknown = "ho-00000000000000ff"
     for call in (
-        lambda: deliver(unknown, *rest(desk), way="start"),
+        lambda: deliver(unknown, desk.as_call(), way="start"),
         lambda: desk.call("hacker", answers=unknown, summary="x"),
     ):
         error = refusal(call)

@@ -372,6 +372,6 @@ def test_transcripts_of_several_agents_are_numbered_through() -> None:
 
 def test_without_an_open_handover_there_is_a_clear_error(desk) -> None:
     with pytest.raises(RefusedError) as caught:
-        full_history({}, 0, lambda scope: Transcript([]), desk.caller, desk.settings, desk.ports)
+        full_history({}, 0, lambda scope: Transcript([]), desk.as_call())
 
     assert caught.value.code == "nothing_open"

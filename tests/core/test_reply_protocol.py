@@ -14,7 +14,7 @@ from usr.plugins.software_orchestrator.helpers.chain.answered import held
 from usr.plugins.software_orchestrator.helpers.chain.chain import OPEN
 from usr.plugins.software_orchestrator.helpers.flow import deliver as flow_deliver
 from usr.plugins.software_orchestrator.helpers.flow import receive
-from usr.plugins.software_orchestrator.helpers.records.book import peek
+from usr.plugins.software_orchestrator.helpers.records.shelf import peek
 from usr.plugins.software_orchestrator.helpers.text import fitting, quote, tokens
 from usr.plugins.software_orchestrator.helpers.values.errors import HandoverError, RefusedError
 from usr.plugins.software_orchestrator.tests.core.chain_maker import SETTINGS, ChainMaker
@@ -42,9 +42,8 @@ class Desk:
         self.id = self.packet.identity.handover_id
 
     @property
-    def rest(self) -> tuple[Any, ...]:
-        caller = self.made.caller(inside=self.id, sender="frontend_designer", person_count=1)
-        return caller, SETTINGS, self.made.ports
+    def rest(self) -> Call:
+        return self.made.call(inside=self.id, sender="frontend_designer", person_count=1)
 
     @property
     def chain(self) -> Any:
@@ -56,11 +55,11 @@ class Desk:
 
     def deliver(self) -> Any:
         return flow_deliver.deliver(
-            self.id, self.made.caller(person_count=1), SETTINGS, self.made.ports, way="start"
+            self.id, self.made.call(person_count=1), way="start"
         )
 
     def reply(self, **args: Any) -> Any:
-        return receive.reply(args, *self.rest)
+        return receive.reply(args, self.rest)
 
 
 @pytest.fixture
@@ -146,9 +145,9 @@ def test_in_any_order_of_events_the_last_verdict_counts_and_an_end_of_the_run_cl
         written = now
         if step in ("reject", "done", "escalate", "clarify"):
             assert desk.state == {"reject": "rejected", "escalate": "escalated"}.get(step, step)
-    receive.close(desk.id, "done", "", *desk.rest, said="The end.")
+    close.close(desk.id, "done", "", desk.rest, said="The end.")
     assert desk.state not in OPEN
-    assert receive.outcome_of(desk.id, *desk.rest).note
+    assert close.outcome_of(desk.id, desk.rest).note
 
 
 def play(desk: Desk, step: str) -> None:
@@ -161,11 +160,11 @@ def play(desk: Desk, step: str) -> None:
         "done": lambda: desk.reply(verdict="done", **NOTE),
         "short": lambda: desk.reply(verdict="done", next="x"),
         "escalate": lambda: desk.reply(verdict="escalate", reason="a person must say"),
-        "touch": lambda: receive.touch(desk.id, *rest),
-        "interrupt": lambda: receive.interrupt(desk.id, "stop", *rest),
-        "failed": lambda: receive.close(desk.id, "failed", "boom", *rest),
-        "cancelled": lambda: receive.close(desk.id, "cancelled", "gone", *rest),
-        "done implicit": lambda: receive.close(desk.id, "done", "", *rest, said="said"),
+        "touch": lambda: receive.touch(desk.id, rest),
+        "interrupt": lambda: receive.interrupt(desk.id, "stop", rest),
+        "failed": lambda: close.close(desk.id, "failed", "boom", rest),
+        "cancelled": lambda: close.close(desk.id, "cancelled", "gone", rest),
+        "done implicit": lambda: close.close(desk.id, "done", "", rest, said="said"),
         "deliver": desk.deliver,
         "bad": lambda: desk.reply(verdict="perhaps"),
     }
@@ -183,8 +182,8 @@ def test_a_question_that_was_answered_from_the_packet_is_heard_when_it_is_asked_
 
 def test_the_note_of_a_dropped_verdict_is_not_lost_when_the_run_just_ends(desk: Desk) -> None:
     desk.reply(verdict="done", **NOTE)
-    receive.touch(desk.id, *desk.rest)
-    answer = receive.close(desk.id, "done", "", *desk.rest, said="Also blue.")
+    receive.touch(desk.id, desk.rest)
+    answer = close.close(desk.id, "done", "", desk.rest, said="Also blue.")
     assert "Also blue." in answer.note
     assert NOTE["what_happened"] in answer.note
     assert answer.summary["observations"] == NOTE["observations"]
@@ -209,14 +208,14 @@ def test_the_missing_parts_of_a_note_are_asked_for_once_in_the_handovers_life(de
 def test_a_handover_of_another_chat_is_unknown_here(desk: Desk) -> None:
     other = desk.made.caller(chat_id="other")
     with pytest.raises(RefusedError, match="another chat"):
-        flow_deliver.deliver(desk.id, other, SETTINGS, desk.made.ports, way="start")
+        flow_deliver.deliver(desk.id, Call(other, SETTINGS, desk.made.ports), way="start")
 
 
 def test_a_hostile_exception_text_is_recorded_without_its_secret_and_half_characters(
     desk: Desk,
 ) -> None:
-    answer = receive.close(
-        desk.id, "failed", "key sk-proj-abcdefgh12345678 \ud83c {{ include 'x' }}", *desk.rest
+    answer = close.close(
+        desk.id, "failed", "key sk-proj-abcdefgh12345678 \ud83c {{ include 'x' }}", desk.rest
     )
     assert "sk-proj" not in desk.made.ledger.read_text("utf-8")
     assert "{{" not in answer.note
