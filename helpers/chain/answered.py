@@ -3,62 +3,40 @@
 from __future__ import annotations
 
 import json
-import re
-import unicodedata
 
-from ..values.packet import HandoverPacket
+from ..values.names import key
+from ..values.packet import HandoverPacket, StateField, rows
 
-_PLAIN = (
-    "goal",
-    "next_action",
-    "return_condition",
-    "user_state",
-    "summary",
-    "acceptance_criteria",
-    "sections_done",
-)
+# With these a field needs nothing more: a decline is an answer.
+SETTLED = frozenset({"answered", "declined", "volunteered"})
 
 
-def held(packet: HandoverPacket, asked: str) -> str:
-    """The answer the packet gives to a field name or a question, or "". A decline is an answer."""
-    words = _words(asked)
+def answer_to(packet: HandoverPacket, asked: str) -> str:
+    """What the packet says of a field that is asked for by its name, else "".
+
+    A question in words asks for more than a name, even where the name stands in it.
+    """
+    wanted = name_key(asked)
     for item in packet.state:
-        if item.status in ("answered", "declined", "volunteered") and _names(words, item.field):
-            return _told(item.status, item.value, item.verbatim)
-    for name in _PLAIN:
-        value = getattr(packet, name)
-        if value and words == _words(name):
-            return value if isinstance(value, str) else "\n".join(value)
+        if item.status in SETTLED and name_key(item.field) == wanted:
+            return _in_words(item)
+    for row in rows():
+        if row.kind is str and key(row.name) == wanted:
+            value = getattr(packet, row.name)
+            return "\n".join(value) if row.plural else value
     return ""
 
 
-def _told(status: str, value: object, verbatim: str) -> str:
-    if status == "declined":
-        return "declined by the person; do not ask" + (f": {verbatim}" if verbatim else "")
-    told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return f"{told} ({verbatim})" if verbatim else told
-
-
 def name_key(field: str) -> str:
-    """The comparable form of a field's name: `VAT id`, `vat-id` and `state.vat_id` are one field, `C++` and `C#` are two."""
-    plain = (
-        unicodedata.normalize("NFC", unicodedata.normalize("NFC", field).casefold())
-        .strip()
-        .removeprefix("state.")
-    )
-    return re.sub(r"[\s_\-]+", " ", plain).strip() or plain
+    """What all spellings of a field's name share: `VAT id`, `vat-id`, `state.vat_id` are one."""
+    name = key(field)
+    return name.removeprefix("state.").strip() or name
 
 
-def _words(text: str) -> list[str]:
-    return re.findall(
-        r"\w+",
-        unicodedata.normalize("NFC", text).replace("_", " ").removeprefix("state.").casefold(),
-    )
-
-
-def _names(asked: list[str], field: str) -> bool:
-    """Whether the words of the field's name stand together in what was asked."""
-    name = _words(field)
-    return bool(name) and any(
-        asked[at : at + len(name)] == name for at in range(len(asked) - len(name) + 1)
-    )
+def _in_words(item: StateField) -> str:
+    if item.status == "declined":
+        words = f": {item.verbatim}" if item.verbatim else ""
+        return f"declined by the person; do not ask{words}"
+    is_text = isinstance(item.value, str)
+    value = item.value if is_text else json.dumps(item.value, ensure_ascii=False)
+    return f"{value} ({item.verbatim})" if item.verbatim else f"{value}"

@@ -253,6 +253,12 @@ def package_rows() -> tuple[Row, ...]:
     return tuple(sorted(rows(), key=lambda row: row.travels.place))
 
 
+@lru_cache(maxsize=None)
+def main_field(kind: type[Value]) -> str:
+    """The one field that each item of this kind needs: a decision's text, an artifact's path."""
+    return next(name for name, field in kind.model_fields.items() if field.is_required())
+
+
 def schema() -> dict[str, Any]:
     """The JSON Schema of a packet as it is recorded and handed over.
 
