@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..arguments.handover import HandoverRequest
 from ..chain import authority, merge, rules
 from ..chain.chain import Chain
-from ..chain.merge import Evidence
+from ..chain.evidence import Evidence
 from ..text.masking import safe
 from ..values.call import Call, utc
 from ..values.events import Asked, DeclineLifted
@@ -62,7 +62,8 @@ def next_packet(request: HandoverRequest, chain: Chain, files: Files, call: Call
     if widened:
         given = f"{', '.join(widened)} is not {sender.profile}'s to give"
         warnings.append(f"authority narrowed: {given}")
-    return NextPacket(packet, files, tuple(warnings), merged.lifts, widened, asked)
+    lifts = [DeclineLifted(field=lift.field, verbatim=lift.verbatim, by=lift.by) for lift in merged.lifts]
+    return NextPacket(packet, files, tuple(warnings), tuple(lifts), widened, asked)
 
 
 def evidence(chain: Chain, files: Files, call: Call) -> Evidence:

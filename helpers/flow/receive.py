@@ -149,7 +149,7 @@ def returned_packet(
     as_owner = identity.model_copy(update={"sender": identity.receiver})
     before = merge.brought_up(handover.packet, chain.newest)
     merged = merge.merge(before, request.given, as_owner, proof)
-    packet = merge.with_own(merged.packet, handover.packet)
+    packet = merge.brought_up(handover.packet, merged.packet)
     if request.verdict != "done" or request.outcome in ("partial", "blocked"):
         packet = unfinished(packet, handover, request.verdict, call, request.given.stopped_at)
     elif request.outcome == "completed" and not request.given.stopped_at:
