@@ -98,7 +98,7 @@ def serving(projects: Mapping[str, Path], key: bytes) -> Iterator[Site]:
     )
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(site))
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     site.url = f"http://127.0.0.1:{server.server_port}"
     try:
