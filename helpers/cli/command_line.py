@@ -25,9 +25,8 @@ from ..flow import deliver, prepare, receive, result
 from ..flow.prepare import Prepared
 from ..history import answer
 from ..history.extract import Extract, extract
-from ..history.given_file import settings_in, text_in
-from ..history.saved_chat import load_chat
-from ..history.transcript import Transcript, from_chat, recent_turns
+from ..history.saved_chat import from_chat, load_chat, settings_in, text_in
+from ..history.transcript import Transcript, recent_turns
 from ..records import resources
 from ..records.book import chain_holding
 from ..records.folder import HandoverFolder

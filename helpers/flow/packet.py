@@ -62,7 +62,9 @@ def next_packet(request: HandoverRequest, chain: Chain, files: Files, call: Call
     if widened:
         given = f"{', '.join(widened)} is not {sender.profile}'s to give"
         warnings.append(f"authority narrowed: {given}")
-    lifts = [DeclineLifted(field=lift.field, verbatim=lift.verbatim, by=lift.by) for lift in merged.lifts]
+    lifts = [
+        DeclineLifted(field=lift.field, verbatim=lift.verbatim, by=lift.by) for lift in merged.lifts
+    ]
     return NextPacket(packet, files, tuple(warnings), tuple(lifts), widened, asked)
 
 

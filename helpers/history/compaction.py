@@ -1,42 +1,63 @@
 """Fitting a transcript into a token limit, saying in place what was left out and how to get it.
 
-Order of worth (issue "Stage 2", point 3): the first request; every word of the person; decisions and declines; the newest
-turns verbatim; results and code with head and tail; the agents' own thoughts last. Nothing that is given is changed, and what
-is left out leaves a mark such as `[turns 12-31 left out: 20 turns, about 9,120 tokens; turns="12-31"]`.
+Order of worth: the first request; every word of the person; decisions and declines; the newest
+turns verbatim; results and code with head and tail; the agents' own thoughts last. Nothing that is
+given is changed, and what is left out leaves a mark such as
+`[turns 12-31 left out: 20 turns, about 9,120 tokens; turns="12-31"]`.
 
-Each block is counted once, blocks add up (see `text/quote.py`), and only what can travel is counted at all; what stays behind is
-weighed by its length.
+Each block is counted once and blocks add up. Only what can travel is counted at all; what stays
+behind is weighed by its length.
 """
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Final, Protocol
+from itertools import accumulate, islice
+from typing import Final, NamedTuple, Protocol
 
-from ..text.embedded import HUGE_CHARS, SHORTEST_BLOB, without_blobs
-from ..text.quote import fence, head_and_tail, safe_end, visible, window
-from .transcript import ASSISTANT, TOOL, USER, Message, Transcript, read
+from ..text.embedded import HUGE_CHARS, without_blobs
+from ..text.quote import fence, safe_end, visible
+from .frames import (
+    cut_frame,
+    density,
+    framed,
+    gap_mark,
+    heading,
+    same_mark,
+    thoughts_frame,
+    thoughts_mark,
+    tidy,
+    tidy_thoughts,
+)
+from .message import ASSISTANT, TOOL, USER, Message
+from .transcript import Transcript
 
-MIN_LIMIT_TOKENS: Final = 200
-FILL: Final = 0.98
-# Shares of the limit. The person's words and the decisions may not crowd out the newest turns, nor the other way round.
+# Shares of the limit. The person's words and the decisions may not crowd out the newest turns, nor
+# the other way round.
 PERSON_SHARE: Final = 0.6
 DECISION_SHARE: Final = 0.2
 NEWEST_SHARE: Final = 0.5
-# Characters a token at first; corrected by what was counted.
-_CHARS_A_TOKEN: Final = 3.0
+FULL_SHARE: Final = 0.98  # what is filled so far is full; at least 95 % is promised
+# Tokens of a character at first; corrected by what was counted.
+_TOKENS_A_CHAR: Final = 1 / 3
+# The same in the figures of marks; fixed, so that a mark stays the same from one request to the
+# next.
+_WEIGHT: Final = 0.33
 _HEAD_TOKENS: Final = 8
+_MARK_TOKENS: Final = 12
 _CUT_TOKENS: Final = 120
+_LEAST_CHARS: Final = 8
 # Thoughts so short that the mark for them would be longer stay with their turn.
 _SHORT_THOUGHTS: Final = 40
 _SAME_CHARS: Final = 80
-# Tokens a stored character in the figures of marks; fixed, so that a mark stays the same from one request to the next.
-_WEIGHT: Final = 0.33
-_LARGE_LIMIT: Final = 5_000
-# A mark that now names another range may be longer than it was.
-_MARK_SLACK: Final = 12
+# No prose or code has so many characters a token.
+_MOST_CHARS_A_TOKEN: Final = 8
+# Turns in a row that do not fit, after which no further one is looked at.
+_MISSES: Final = 12
+_ANY_DIGIT: Final = str.maketrans("0123456789", "8" * 10)
 
 
 class Counts(Protocol):
@@ -46,9 +67,10 @@ class Counts(Protocol):
 
 
 class CountCache:
-    """Remembers counts by the text's hash, so that a second request counts nothing again and no text is kept for it.
+    """Remembers counts by the text's hash, so that a second request counts nothing again.
 
-    `keep` is the number of texts remembered; the oldest are forgotten. `counted` is how many texts were really counted.
+    No text is kept. `keep` is the number of texts remembered; the oldest are forgotten. `counted`
+    is how many texts were really counted.
     """
 
     def __init__(self, counter: Counts, keep: int = 32_768) -> None:
@@ -70,18 +92,18 @@ class CountCache:
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """The text and what became of every turn. `tokens` is the real count of `text`, never above the limit.
+    """The text and what became of every turn. `tokens` is the real count, never above the limit.
 
-    `whole` and `cut` are turn numbers; `left_out` are ranges (first, last), inclusive; `thoughts_left_out` turn numbers.
-    `complete`: everything asked for is there, word for word.
+    `whole` and `cut` are turn numbers; `left_out` are ranges (first, last), inclusive;
+    `thoughts_left_out` turn numbers. `complete`: all of the turns are there, word for word.
     """
 
     text: str
     tokens: int
-    whole: tuple[int, ...]
-    cut: tuple[int, ...]
-    left_out: tuple[tuple[int, int], ...]
-    thoughts_left_out: tuple[int, ...]
+    whole: tuple[int, ...] = ()
+    cut: tuple[int, ...] = ()
+    left_out: tuple[tuple[int, int], ...] = ()
+    thoughts_left_out: tuple[int, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -99,21 +121,21 @@ def compact(
 ) -> Compacted:
     """The turns (first, last; default all) within `limit_tokens`, by the order of worth.
 
-    With `first` (matches of a search, best first) only those are shown, and marks stand for the rest; `focus` says around
-    which place (0 to 1) of its text a long turn is cut. A limit that no mark fits into gives an empty text.
+    With `first` (matches of a search, best first) only those are shown, and marks stand for the
+    rest; `focus` says around which place (0 to 1) of its text a long turn is cut. A limit that no
+    mark fits into gives an empty text.
     """
-    first_turn, last_turn = turns or (1, len(transcript))
-    fill = _Fill(transcript, first_turn, last_turn, limit_tokens, counter, focus or {})
+    fill = _Fill(transcript, turns or (1, len(transcript)), limit_tokens, counter, focus or {})
     if first:
         _matches(fill, first)
-        fill.last_drop(first)
-    elif not fill.all_verbatim():
+        _fill_up(fill, ())
+    elif not fill.show_all():
         _by_worth(fill)
-        fill.last_drop(())
+        _fill_up(fill, islice(fill.hidden(), _MISSES))
     return fill.result()
 
 
-def page_of_turn(
+def piece_of_turn(
     transcript: Transcript,
     number: int,
     part: int,
@@ -122,38 +144,30 @@ def page_of_turn(
     limit_tokens: int,
     counter: Counts,
 ) -> Compacted:
-    """One of `parts` equal pieces of a turn that is too long for one answer; `part` counts from 1."""
+    """One of `parts` equal pieces of a turn that is too long for one answer, counted from 1."""
     message = transcript[number - 1]
     text = visible(without_blobs(message.text))
-    ends = [safe_end(text, len(text) * each // parts) for each in (part - 1, part)]
-    piece = text[ends[0] : ends[1]].strip("\n")
+    start, end = safe_end(text, len(text) * (part - 1) // parts), len(text) * part // parts
+    piece = text[start : safe_end(text, end)].strip("\n")
     head = heading(message, True).rstrip("\n") + f" · piece {part} of {parts} of this turn\n"
-    for _ in range(8):
-        block = head + fence(piece) if piece else head
+    block = head + fence(piece) if piece else head
+    tokens, chars = counter.count(block), len(piece)
+    while tokens > limit_tokens and chars > _LEAST_CHARS:
+        chars = int(chars * min(0.9, 0.95 * limit_tokens / tokens))
+        block = head + cut_frame(piece, chars, number, tokens / len(block))
         tokens = counter.count(block)
-        if tokens <= limit_tokens:
-            break
-        room = int(len(piece) * limit_tokens / tokens * 0.95) - 120
-        block = head + cut_quote(piece, max(8, room), number, tokens / len(piece))
-        tokens = counter.count(block)
-        if tokens <= limit_tokens:
-            return Compacted(block, tokens, (), (number,), (), ())
-        piece = piece[: safe_end(piece, room)]
-    return Compacted(block, tokens, (number,), (), (), ())
+    if tokens > limit_tokens:
+        return Compacted("", 0, left_out=((number, number),))
+    if chars < len(piece):
+        return Compacted(block, tokens, cut=(number,))
+    return Compacted(block, tokens, whole=(number,))
 
 
-def _matches(fill: _Fill, first: Sequence[int]) -> None:
-    at_most = max(fill.limit // 8, _CUT_TOKENS)
-    for number in first:
-        if number not in fill.blocks:
-            fill.show(number, at_most if number in fill.focus else _CUT_TOKENS)
-    for number in first:
-        if number in fill.cut:
-            fill.show(number)
+# --- the order of worth
 
 
 def _by_worth(fill: _Fill) -> None:
-    """The order of worth, one step a line."""
+    """One step a line."""
     _first_request(fill)
     _words_of_the_person(fill)
     _decisions(fill)
@@ -164,666 +178,395 @@ def _by_worth(fill: _Fill) -> None:
 
 
 def _first_request(fill: _Fill) -> None:
-    number = fill.next_person(fill.first)
-    while number and fill.message(number).is_empty:
-        number = fill.next_person(number + 1)
-    if number:
-        fill.show(number, at_most=fill.limit // 4)
+    for number in fill.persons_turns():
+        if not fill.message(number).is_empty:
+            fill.show(number, at_most=fill.limit // 4)
+            return
 
 
 def _words_of_the_person(fill: _Fill) -> None:
-    """All of them where they fit into their share; else first those that tell a decision, then the newest."""
+    """All of them where they fit into their share; else those that tell a decision, the newest."""
     share = fill.limit * PERSON_SHARE
-    count = fill.index.kinds.count(USER, fill.first - 1, fill.last)
-    if count * (_HEAD_TOKENS + fill.mark_tokens / 2) < share:
-        numbers = list(fill.newest(fill.index.kinds, USER))
-        if fill.estimate(numbers) + count * fill.mark_tokens / 2 <= share:
+    count = fill.kinds.count(USER, fill.first - 1, fill.last)
+    if count * (_HEAD_TOKENS + _MARK_TOKENS) < share:
+        numbers = list(fill.newest(fill.kinds, USER))
+        if fill.estimate(numbers) + count * _MARK_TOKENS <= share:
             for number in numbers:
                 fill.show(number)
             return
-    floor = fill.room - share
-    telling = (
-        number
-        for number in fill.newest(fill.index.tells, 1)
-        if fill.index.kinds[number - 1] == USER
-    )
-    _until(fill, telling, fill.room - fill.limit * DECISION_SHARE)
-    _until(fill, fill.newest(fill.index.kinds, USER), floor)
-
-
-def _until(fill: _Fill, numbers: Iterable[int], floor: float) -> None:
-    """Shows turns while more than `floor` tokens of room are left; long ones with head and tail."""
-    at_most = max(fill.limit // 20, _CUT_TOKENS)
-    for number in numbers:
-        if fill.room <= floor or not fill.roomy:
-            return
-        if not fill.is_shown(number):
-            fill.show(number, at_most)
+    floor, at_most = fill.room - share, max(fill.limit // 20, _CUT_TOKENS)
+    telling = (each for each in fill.newest(fill.tells, 1) if fill.kinds[each - 1] == USER)
+    _show(fill, telling, at_most, fill.room - fill.limit * DECISION_SHARE)
+    _show(fill, fill.newest(fill.kinds, USER), at_most, floor)
 
 
 def _decisions(fill: _Fill) -> None:
     """What agents said or wrote down as decided."""
-    _until(fill, fill.newest(fill.index.tells, 1), fill.room - fill.limit * DECISION_SHARE)
+    floor, at_most = fill.room - fill.limit * DECISION_SHARE, max(fill.limit // 20, _CUT_TOKENS)
+    _show(fill, fill.newest(fill.tells, 1), at_most, floor)
 
 
 def _newest(fill: _Fill) -> None:
-    """Newest turns word for word, a call always with its result; very big ones with head and tail already here."""
-    floor = fill.room * (1 - NEWEST_SHARE)
-    big = max(int(fill.room * NEWEST_SHARE) // 4, _CUT_TOKENS)
-    for number in range(fill.last, fill.first - 1, -1):
-        if fill.room <= floor or not fill.roomy:
-            return
-        if not fill.is_shown(number):
-            fill.show(number, big)
+    """Newest turns word for word, very big ones with head and tail already here."""
+    at_most = max(int(fill.room * NEWEST_SHARE) // 4, _CUT_TOKENS)
+    _show(fill, fill.backwards(), at_most, fill.room * (1 - NEWEST_SHARE))
 
 
 def _heads_and_tails(fill: _Fill) -> None:
-    for number in range(fill.last, fill.first - 1, -1):
-        if not fill.roomy:
+    _show(fill, fill.backwards(), _CUT_TOKENS, 0)
+
+
+def _show(fill: _Fill, numbers: Iterable[int], at_most: int, floor: float) -> None:
+    """Shows turns within `at_most` tokens each, while more than `floor` tokens of room are left."""
+    misses = 0
+    for number in numbers:
+        if fill.room <= floor or fill.is_full or misses > _MISSES:
             return
-        if not fill.is_shown(number):
-            fill.show(number, _CUT_TOKENS)
+        misses = 0 if fill.show(number, at_most) else misses + 1
 
 
 def _whole_again(fill: _Fill) -> None:
     """With room left (few turns, long ones) what was cut is shown whole, newest first."""
-    if not fill.roomy and len(fill.blocks) < fill.last - fill.first + 1:
-        return
-    for number in sorted(fill.cut, reverse=True):
-        fill.show(number)
+    if not fill.is_full:
+        for number in fill.cut():
+            fill.show_whole(number)
 
 
 def _thoughts(fill: _Fill) -> None:
-    if len(fill.blocks) == fill.last - fill.first + 1:
-        for number in sorted(fill.thoughtful, reverse=True):
-            fill.show_thoughts(number)
+    if fill.shows_every_turn:
+        for number in sorted(fill.thoughts_hidden, reverse=True):
+            fill.show_thoughts(number, fill.room)
+
+
+def _matches(fill: _Fill, first: Sequence[int]) -> None:
+    """Matches in their order, then their neighbours; whole where there is room."""
+    for number in first:
+        matches = number in fill.focus
+        fill.show(number, max(fill.limit // 8, _CUT_TOKENS) if matches else _CUT_TOKENS)
+    for number in first:
+        if number in fill.blocks and fill.blocks[number].chars:
+            fill.show_whole(number)
+
+
+def _fill_up(fill: _Fill, hidden: Iterable[int]) -> None:
+    """Cut turns grow, `hidden` ones come cut to what is left, then thoughts, until it is full."""
+    for number in fill.cut():
+        fill.grow(number)
+    for number in hidden:
+        if not fill.is_full and fill.show(number, max(fill.room // 2, _HEAD_TOKENS)):
+            fill.grow(number)
+    for number in sorted(fill.thoughts_hidden, reverse=True)[:_MISSES]:
+        if not fill.is_full:
+            fill.show_thoughts(number, fill.room)
+
+
+# --- the state of one filling
+
+
+class _Block(NamedTuple):
+    """A turn as it is shown; `chars` are those shown of a cut turn, 0 of a whole one."""
+
+    text: str
+    tokens: int
+    chars: int
 
 
 class _Fill:
-    """The state of one filling: which turns are shown, in which form, and how many tokens are left.
+    """Which turns are shown, in which form, and how many tokens are left.
 
-    `room` is what is left when every gap and every thought is marked; marks are reserved at a usual price while turns are
-    chosen, and `settle` counts the real ones. Blocks stand in the order in which they were chosen.
+    `room` is exact at every moment: blocks, thoughts, and the marks for all that is not shown.
+    `blocks` are the shown turns, `order` their numbers sorted; `thoughts` the shown thoughts,
+    `thoughts_hidden` the marks of those that are not.
     """
 
     def __init__(
         self,
         transcript: Transcript,
-        first: int,
-        last: int,
+        turns: tuple[int, int],
         limit: int,
         counter: Counts,
         focus: Mapping[int, float],
     ) -> None:
-        self.focus = focus
-        self.transcript, self.records, self.index = (
-            transcript,
-            transcript.records,
-            transcript.at_a_glance,
-        )
-        self.first, self.last, self.limit = first, last, limit
-        self._count = counter.count
-        self.mark_tokens = self._count(gap_mark(max(last - 3, 1), max(last, 2), 12_345))
-        self.thought_tokens = self._count(thought_mark(last, 99))
-        self.blocks: dict[int, str] = {}
-        self.cost: dict[int, int] = {}
-        self.cut: dict[int, int] = {}
-        self.thoughtful: set[int] = set()
+        self.transcript, self.limit, self.focus = transcript, limit, focus
+        self.first, self.last = turns
+        index = transcript.at_a_glance
+        self.kinds, self.sizes, self.tells = index.kinds, index.sizes, index.tells
+        self.blocks: dict[int, _Block] = {}
+        self.order: list[int] = []
         self.thoughts: dict[int, str] = {}
+        self.thoughts_hidden: dict[int, str] = {}
         self.thoughts_cut: set[int] = set()
-        self.messages: dict[int, Message] = {}
-        self.seen: dict[str, int] = {}
-        self.reserved = self.mark_tokens
-        self.room = limit - self.reserved
-        self.tokens_a_char = 1 / _CHARS_A_TOKEN
-        self._counted_chars, self._counted_tokens = 300.0, 300.0 / _CHARS_A_TOKEN
-        self.marks: dict[int, str] = {}
-        self.thought_marks: dict[int, str] = {}
-        self._blobs = False
-
-    @property
-    def roomy(self) -> bool:
-        """Whether it pays to look for another turn; the last drop is for `last_drop`."""
-        return self.room > self.limit * 0.015 + 8
-
-    def estimate(self, numbers: Sequence[int]) -> float:
-        """Tokens of these turns by their length, blobs counted as if they travelled."""
-        sizes = self.index.sizes
-        return sum(
-            [sizes[number - 1] for number in numbers]
-        ) * self.tokens_a_char + _HEAD_TOKENS * len(numbers)
+        self._count = counter.count
+        self._prices: dict[str, int] = {}
+        self._messages: dict[int, Message] = {}
+        self._results: dict[str, int] = {}
+        self._tokens_a_char = _TOKENS_A_CHAR
+        self._counted_chars, self._counted_tokens = 300.0, 300 * _TOKENS_A_CHAR
+        sizes = self.sizes[self.first - 1 : self.last]
+        self._sums = array("Q", accumulate(sizes, initial=0))
+        self.room = limit - self._gap_price(self.first, self.last)
 
     # what there is
 
-    def message(self, number: int) -> Message:
-        """The message as it would travel: blobs told, hostile characters shown; a huge one is tidied when it is cut."""
-        found = self.messages.get(number)
-        if found is None:
-            found = self.messages[number] = tidy(
-                read(self.records[number - 1], number, self.transcript.resolve)
-            )
-        return found
+    @property
+    def is_full(self) -> bool:
+        """Whether it does not pay to look for another turn."""
+        return self.room <= self.limit * (1 - FULL_SHARE)
 
-    def next_person(self, number: int) -> int:
-        """The first message of the person at or behind `number`, or 0."""
-        return self.index.kinds.find(USER, number - 1, self.last) + 1
+    @property
+    def shows_every_turn(self) -> bool:
+        return len(self.blocks) == self.last - self.first + 1
+
+    def message(self, number: int) -> Message:
+        """The message as it would travel: blobs told, hostile characters shown."""
+        message = self._messages.get(number)
+        if message is None:
+            message = self._messages[number] = tidy(self.transcript[number - 1])
+        return message
+
+    def backwards(self) -> Iterator[int]:
+        return iter(range(self.last, self.first - 1, -1))
+
+    def hidden(self) -> Iterator[int]:
+        """Turns that are not shown, newest first."""
+        return (number for number in self.backwards() if number not in self.blocks)
+
+    def cut(self) -> list[int]:
+        """Turns that are shown cut, newest first."""
+        return [number for number in reversed(self.order) if self.blocks[number].chars]
+
+    def persons_turns(self) -> Iterator[int]:
+        """Turns of the person, oldest first."""
+        at = self.kinds.find(USER, self.first - 1, self.last)
+        while at >= 0:
+            yield at + 1
+            at = self.kinds.find(USER, at + 1, self.last)
 
     def newest(self, marks: bytes, value: int) -> Iterator[int]:
-        """Turn numbers whose byte in `marks` is `value`, newest first."""
+        """Turns whose byte in `marks` is `value`, newest first."""
         at = marks.rfind(value, self.first - 1, self.last)
         while at >= 0:
             yield at + 1
             at = marks.rfind(value, self.first - 1, at)
 
-    def is_shown(self, number: int) -> bool:
-        return number in self.blocks
-
-    def partner(self, number: int) -> int:
-        """The other half of a tool call and its result, or 0."""
-        kinds = self.index.kinds
-        if kinds[number - 1] == TOOL:
-            return number - 1 if number > self.first and kinds[number - 2] == ASSISTANT else 0
-        if kinds[number - 1] == ASSISTANT:
-            return number + 1 if number < self.last and kinds[number] == TOOL else 0
-        return 0
+    def estimate(self, numbers: Sequence[int]) -> float:
+        """Tokens of these turns by their length."""
+        chars = sum([self.sizes[number - 1] for number in numbers])
+        return chars * self._tokens_a_char + _HEAD_TOKENS * len(numbers)
 
     # showing
 
-    def show(self, number: int, at_most: int = 0) -> bool:
-        """Shows a turn, and with it the other half of a call, each within `at_most` tokens (0: whole); False: no room."""
-        blocks = self.blocks
-        if number in blocks:
-            return self._show_again(number, at_most)
-        other = self.partner(number)
-        first = last = number
-        if other and other not in blocks:
-            first, last = (number, other) if number < other else (other, number)
-        if not self._may_fit(first, last, at_most):
+    def show_all(self) -> bool:
+        """Shows everything, thoughts too, where that fits; else nothing is shown."""
+        if not self._may_all_fit():
             return False
-        text, chars = self._block(first, at_most)
-        thinks = 1 if len(self.messages[first].thoughts) > _SHORT_THOUGHTS else 0
-        gaps = (
-            1
-            - (first == self.first or first - 1 in blocks)
-            - (last == self.last or last + 1 in blocks)
-        )
-        if first == last:
-            tokens = self._count_block(text)
-        else:
-            text2, chars2 = self._block(last, at_most)
-            tokens = self._count_block(text + text2)
-        reserve = gaps * self.mark_tokens + thinks * self.thought_tokens
-        if tokens + reserve > self.room:
-            return False
-        self.room -= tokens + reserve
-        self.reserved += reserve
-        if thinks:
-            self.thoughtful.add(first)
-        if first == last:
-            self._keep(first, text, chars, tokens)
-        else:
-            self._keep(first, text, chars, -1)
-            self._keep(last, text2, chars2, -1)
+        blocks, thoughts, room = dict[int, _Block](), dict[int, str](), self.limit
+        for number in self.backwards():
+            block = blocks[number] = self._block(number, 0)
+            self._remember_result(number)
+            room -= block.tokens
+            if self._thinks_long(number):
+                thoughts[number] = thoughts_frame(tidy_thoughts(self.message(number)))
+                room -= self._count(thoughts[number])
+            if room < 0:
+                self._results.clear()
+                return False
+        self.blocks, self.thoughts, self.room = blocks, thoughts, room
+        self.order = list(range(self.first, self.last + 1))
         return True
 
-    def _show_again(self, number: int, at_most: int) -> bool:
-        """A turn that was cut, in another length."""
-        if number not in self.blocks or not self._may_fit(number, number, at_most):
+    def _may_all_fit(self) -> bool:
+        """By length; big ones are read, for they may be blobs that are told in a line."""
+        most = _MOST_CHARS_A_TOKEN * self.limit
+        if (self.last - self.first) * 4 > self.limit:
             return False
-        text, chars = self._block(number, at_most)
-        tokens, before = self._count_block(text), self.cost_of(number)
-        if tokens - before > self.room:
-            return False
-        self.room -= tokens - before
-        self._keep(number, text, chars, tokens)
-        return True
-
-    def _may_fit(self, first: int, last: int, at_most: int) -> bool:
-        """By length, before anything is read; a huge message may be a blob, which is small when it is read."""
-        sizes, most = self.index.sizes, 1.25 * self.room
-        if at_most and at_most <= most:
-            return True
-        for number in (first, last):
-            size = sizes[number - 1]
-            if size * self.tokens_a_char > most and (
-                size < HUGE_CHARS or len(self.message(number).text) * self.tokens_a_char > most
-            ):
+        for number in self.backwards():
+            size = self.sizes[number - 1]
+            most -= len(self.message(number).text) if size > self.limit else size
+            if most < 0:
                 return False
         return True
 
-    def _count_block(self, block: str) -> int:
-        tokens = self._count(block)
-        self._counted_chars += len(block)
-        self._counted_tokens += tokens
-        self.tokens_a_char = self._counted_tokens / self._counted_chars
-        return tokens
-
-    def _keep(self, number: int, text: str, chars: int, cost: int) -> None:
-        """`chars` shown of a cut turn, else 0; `cost` in tokens, -1: counted together with its other half."""
-        self.blocks[number] = text
-        self.cost[number] = cost
-        if chars:
-            self.cut[number] = chars
-        elif self.cut:
-            self.cut.pop(number, None)
-        if self.index.kinds[number - 1] == TOOL:
-            words = self.messages[number].text
-            if _SAME_CHARS < len(words) < HUGE_CHARS:
-                self.seen.setdefault(words, number)
-
-    def cost_of(self, number: int) -> int:
-        """Tokens of a shown block; 0 where it is not shown."""
-        cost = self.cost.get(number, 0)
-        if cost < 0:
-            cost = self.cost[number] = self._count(self.blocks[number])
-        return cost
-
-    def _block(self, number: int, at_most: int) -> tuple[str, int]:
-        """(the turn in its frame, characters shown where it is cut, else 0)."""
-        message = self.message(number)
-        text, kinds = message.text, self.index.kinds
-        head = heading(message, kinds[number - 2] == ASSISTANT if number > 1 else False)
-        if 0 < len(message.thoughts) <= _SHORT_THOUGHTS:
-            block, chars = self._framed(number, head, text, at_most)
-            return block + _thinks(message.thoughts), chars
-        return self._framed(number, head, text, at_most)
-
-    def _framed(self, number: int, head: str, text: str, at_most: int) -> tuple[str, int]:
-        kinds = self.index.kinds
-        if not text:
-            return head, 0
-        if kinds[number - 1] == TOOL and _SAME_CHARS < len(text) < HUGE_CHARS:
-            same = self.seen.get(text, number)
-            if same != number:
-                return f'{head}[the same result as in turn {same}; turns="{same}"]\n', 0
-        if at_most and len(text) * 2 > at_most:
-            per_char = self.tokens_a_char * density(text)
-            if len(text) * per_char > at_most:
-                chars = max(int(max(at_most - _HEAD_TOKENS - _MARK_SLACK, 4) / per_char), 8)
-                return self._cut_block(number, chars, True, head), chars
-        return head + fence(text if len(text) < HUGE_CHARS else visible(text)), 0
-
-    def _cut_block(self, number: int, chars: int, tidy: bool, head: str) -> str:
-        text = self.message(number).text
-        per_char = self.tokens_a_char * density(text)
-        return head + cut_quote(text, chars, number, per_char, self.focus.get(number), tidy)
-
-    def show_thoughts(self, number: int, at_most: int = 0) -> bool:
-        """Puts a turn's thoughts behind it, within `at_most` tokens (0: whole); False: no room."""
-        text = visible(without_blobs(self.message(number).thoughts)).strip("\n")
-        per_char = self.tokens_a_char * density(text)
-        cut = at_most > 0 and len(text) * per_char > at_most
-        if not cut and len(text) * per_char > 1.25 * self.room + self.thought_tokens:
+    def show(self, number: int, at_most: int = 0) -> bool:
+        """Shows a turn, each half of a call within `at_most` tokens (0: whole). False: no room."""
+        if number in self.blocks:
+            return True
+        unit = self._unit(number)
+        if not self._may_fit(unit, at_most):
             return False
-        block = "thinks:\n" + (
-            cut_quote(text, max(8, int(at_most / per_char)), number, per_char)
-            if cut
-            else fence(text)
-        )
-        more = self._count(block) - self.thought_tokens
+        blocks = [self._block(each, self._chars_in(each, at_most)) for each in unit]
+        marks = [self._thoughts_mark(each) for each in unit]
+        cost = sum([block.tokens for block in blocks]) + self._marks_price(unit)
+        cost += sum([self._price(mark) for mark in marks if mark])
+        if cost > self.room:
+            return False
+        self.room -= cost
+        for each, block, mark in zip(unit, blocks, marks, strict=True):
+            self.blocks[each] = block
+            insort(self.order, each)
+            self._remember_result(each)
+            if mark:
+                self.thoughts_hidden[each] = mark
+        return True
+
+    def show_whole(self, number: int) -> bool:
+        """A cut turn whole. False: no room."""
+        return self._may_fit((number,), 0) and self._replace(number, self._block(number, 0))
+
+    def grow(self, number: int) -> None:
+        """A cut turn takes the room that is left."""
+        share = 0.97
+        for _ in range(6):
+            block = self.blocks[number]
+            if self.is_full or not block.chars:
+                return
+            chars = block.chars + int(self.room * share * len(block.text) / block.tokens)
+            if chars >= len(self.message(number).text):
+                chars = 0
+            if not self._replace(number, self._block(number, chars)):
+                share /= 2
+
+    def _replace(self, number: int, block: _Block) -> bool:
+        more = block.tokens - self.blocks[number].tokens
         if more > self.room:
             return False
         self.room -= more
-        self.reserved -= self.thought_tokens
-        self.thoughtful.discard(number)
-        self.thoughts[number] = block
+        self.blocks[number] = block
+        return True
+
+    def show_thoughts(self, number: int, at_most: int) -> bool:
+        """Puts a turn's thoughts behind it within about `at_most` tokens. False: no room."""
+        text = tidy_thoughts(self.message(number))
+        per_char = self._tokens_a_char * density(text)
+        cut = len(text) * per_char > at_most
+        if cut:
+            chars = max(int((at_most - 2 * _MARK_TOKENS) / per_char * 0.9), _LEAST_CHARS)
+            frame = "thinks:\n" + cut_frame(text, chars, number, per_char)
+        else:
+            frame = thoughts_frame(text)
+        more = self._count(frame) - self._price(self.thoughts_hidden[number])
+        if more > self.room:
+            return False
+        self.room -= more
+        self.thoughts[number] = frame
+        del self.thoughts_hidden[number]
         if cut:
             self.thoughts_cut.add(number)
         return True
 
-    # the two ends
+    def _unit(self, number: int) -> tuple[int, ...]:
+        """The turn, with the other half of a call where that is not shown yet."""
+        kind = self.kinds[number - 1]
+        if kind == TOOL and number > self.first and self.kinds[number - 2] == ASSISTANT:
+            return (number,) if number - 1 in self.blocks else (number - 1, number)
+        if kind == ASSISTANT and number < self.last and self.kinds[number] == TOOL:
+            return (number,) if number + 1 in self.blocks else (number, number + 1)
+        return (number,)
 
-    def all_verbatim(self) -> bool:
-        """Shows everything, thoughts too, when it fits; tries only where that is possible by length."""
-        turns = self.last - self.first + 1
-        if turns * 4 > self.limit or not self._might_all_fit():
-            return False
-        total = self._all_words()
-        for number in range(self.first, self.last + 1) if 0 <= total <= self.limit else ():
-            thoughts = self.message(number).thoughts
-            if len(thoughts) > _SHORT_THOUGHTS:
-                self.thoughts[number] = _thinks(thoughts)
-                total += self._count(self.thoughts[number])
-        if not 0 <= total <= self.limit:
-            for shown in (self.blocks, self.cost, self.seen, self.thoughts):
-                shown.clear()
-            return False
-        self.room, self.reserved = self.limit - total, 0
+    def _may_fit(self, unit: Iterable[int], at_most: int) -> bool:
+        """By length, before anything is read; a huge message may be a blob, small when read."""
+        most = 1.25 * self.room
+        if at_most:
+            return at_most <= most or self.room > _HEAD_TOKENS
+        for number in unit:
+            size = self.sizes[number - 1]
+            if size >= HUGE_CHARS:
+                size = len(self.message(number).text)
+            if size * self._tokens_a_char > most:
+                return False
         return True
 
-    def _all_words(self) -> int:
-        """Shows every turn whole, newest first; the tokens, or -1 as soon as it is clear that they are far too many."""
-        total, seen, size, number = (
-            0,
-            0,
-            sum(self.index.sizes[self.first - 1 : self.last]),
-            self.last,
-        )
-        while number >= self.first and total <= self.limit:
-            other = self.partner(number)
-            unit = (other, number) if other and other < number else (number,)
-            blocks = [self._block(each, 0)[0] for each in unit]
-            tokens = self._count("".join(blocks))
-            for each, block in zip(unit, blocks, strict=True):
-                self._keep(each, block, 0, tokens if len(unit) == 1 else -1)
-            total += tokens
-            seen += sum([self.index.sizes[each - 1] for each in unit])
-            looked = (
-                size > 5 * self.limit and seen > 20_000 and seen * 12 > size and not self._blobs
-            )
-            if looked and total * size > 3 * seen * self.limit:
-                return -1
-            number -= len(unit)
-        return total
+    # one turn in its frame
 
-    def _might_all_fit(self) -> bool:
-        """Texts of ordinary length by their size; a few big ones are read, for they may be blobs that are told in a line."""
-        sizes = self.index.sizes[self.first - 1 : self.last]
-        # No prose or code has 8 characters a token; of small limits one message of white space may be most.
-        total, most = sum(sizes), (8 if self.limit >= _LARGE_LIMIT else 60) * self.limit
-        if total > most:
-            self._blobs = True
-            big = [at for at, size in enumerate(sizes) if size > self.limit]
-            if len(big) > 50 or total - sum([sizes[at] for at in big]) > most:
-                return False
-            total += sum([len(self.message(self.first + at).text) - sizes[at] for at in big])
-        return total <= most
+    def _chars_in(self, number: int, at_most: int) -> int:
+        """The characters of a turn in about `at_most` tokens; 0 where all of it is less."""
+        text = self.message(number).text
+        if not at_most or len(text) * 2 <= at_most:
+            return 0
+        per_char = self._tokens_a_char * density(text)
+        if len(text) * per_char <= at_most:
+            return 0
+        return max(int((at_most - _HEAD_TOKENS - _MARK_TOKENS) / per_char), _LEAST_CHARS)
 
-    def last_drop(self, among: Sequence[int]) -> None:
-        """Counts the real marks, then lets cut turns (of `among`, when given) grow until the limit is filled to `FILL`."""
-        self._settle_down()
-        refused: set[int] = set()
-        for _ in range(24):
-            if self.room <= self.limit * (1 - FILL):
-                return
-            number = self._growable(among, refused)
-            if number:
-                if not self._grow(number):
-                    refused.add(number)
-            elif among or not self._swap(refused):
-                return
+    def _block(self, number: int, chars: int) -> _Block:
+        """The turn in its frame, cut to about `chars` characters (0: whole)."""
+        message = self.message(number)
+        text = heading(message, number > 1 and self.kinds[number - 2] == ASSISTANT)
+        same = self._results.get(message.text, number) if message.role == "tool" else number
+        if same != number:
+            text, chars = text + same_mark(same), 0
+        elif chars:
+            per_char = self._tokens_a_char * density(message.text)
+            text += cut_frame(message.text, chars, number, per_char, self.focus.get(number))
+        elif message.text:
+            text += framed(message.text)
+        if message.thoughts and not self._thinks_long(number):
+            text += thoughts_frame(tidy_thoughts(message))
+        tokens = self._count(text)
+        self._counted_chars += len(text)
+        self._counted_tokens += tokens
+        self._tokens_a_char = self._counted_tokens / self._counted_chars
+        return _Block(text, tokens, chars)
 
-    def _swap(self, refused: set[int]) -> bool:
-        """Where what is left is too little for any turn: the longest whole turn gives way a little, and grows back."""
-        state = self._state()
-        whole = [each for each in self.blocks if each not in self.cut]
-        longest = max(whole, key=lambda each: len(self.blocks[each]), default=0)
-        hidden = [each for each in range(self.last, self.first - 1, -1) if each not in self.blocks]
-        for number in [*hidden[:6], *sorted(self.thoughtful, reverse=True)[:6]]:
-            for share in (0.8, 0.5, 0.2):
-                if (
-                    self._show_again(longest, int(self.cost_of(longest) * share))
-                    and longest in self.cut
-                ):
-                    self.settle()
-                    shown = (
-                        self.show_thoughts(number) if number in self.blocks else self.show(number)
-                    )
-                    self._settle_down()
-                    self._stretch(longest)
-                    if shown and 0 <= self.room < state[-2] and longest in self.blocks:
-                        refused.clear()
-                        return True
-                self._restore(state)
-        return False
+    def _remember_result(self, number: int) -> None:
+        """A result that is shown is given once."""
+        message = self.message(number)
+        if message.role == "tool" and _SAME_CHARS < len(message.text) < HUGE_CHARS:
+            self._results.setdefault(message.text, number)
 
-    def _state(self) -> tuple[Any, ...]:
-        held = (
-            self.blocks,
-            self.cost,
-            self.cut,
-            self.thoughts,
-            self.thoughtful,
-            self.seen,
-            self.marks,
-            self.thought_marks,
-        )
-        return (*(each.copy() for each in held), self.room, self.reserved)
+    def _thinks_long(self, number: int) -> bool:
+        return len(self.message(number).thoughts) > _SHORT_THOUGHTS
 
-    def _restore(self, state: tuple[Any, ...]) -> None:
-        (
-            self.blocks,
-            self.cost,
-            self.cut,
-            self.thoughts,
-            self.thoughtful,
-            self.seen,
-            self.marks,
-            self.thought_marks,
-        ) = (each.copy() for each in state[:8])
-        self.room, self.reserved = state[8:]
+    # marks
 
-    def _take_back(self) -> None:
-        """Hides what was chosen last."""
-        number = next(reversed(self.blocks))
-        for each in (number, self.partner(number)):
-            if each in self.blocks:
-                self.room += self.cost_of(each)
-                del self.blocks[each], self.cost[each]
-                self.cut.pop(each, None)
-                self.thoughtful.discard(each)
-                if each in self.thoughts:
-                    self.room += self._count(self.thoughts.pop(each))
+    def _thoughts_mark(self, number: int) -> str:
+        if not self._thinks_long(number):
+            return ""
+        return thoughts_mark(number, int(len(self.message(number).thoughts) * _WEIGHT) + 1)
 
-    def _growable(self, among: Sequence[int], refused: set[int]) -> int:
-        """The newest cut turn, else the newest that is not shown, else the newest whose thoughts are left out; or 0."""
-        number = max(
-            (each for each in self.cut if each not in refused and (not among or each in among)),
-            default=0,
-        )
-        turns = self.last - self.first + 1
-        if not number and not among and len(self.blocks) + len(refused) < turns:
-            hidden = (
-                each for each in range(self.last, self.first - 1, -1) if each not in self.blocks
-            )
-            number = next((each for each in hidden if each not in refused), 0)
-        return number or max(self.thoughtful - refused, default=0)
+    def _marks_price(self, unit: Sequence[int]) -> int:
+        """What the marks for whole turns cost more when these turns of one gap are shown."""
+        place = bisect_left(self.order, unit[0])
+        first = self.order[place - 1] + 1 if place else self.first
+        last = self.order[place] - 1 if place < len(self.order) else self.last
+        after = self._gap_price(first, unit[0] - 1) + self._gap_price(unit[-1] + 1, last)
+        return after - self._gap_price(first, last)
 
-    def _grow(self, number: int) -> bool:
-        """The turn, or where it is whole its thoughts, in as many tokens as there are."""
-        if number in self.blocks and number not in self.cut:
-            if not any(
-                self.show_thoughts(number, aim) for aim in (self.room - _MARK_SLACK, self.room // 2)
-            ):
-                return False
-            self._settle_down()
-            return True
-        if number in self.cut:
-            return self._stretch(number)
-        for share in (0.7, 0.4, 0.1):
-            if self.show(number, max(int(self.room * share) - _MARK_SLACK, _HEAD_TOKENS)):
-                self._settle_down()
-                if number in self.blocks:
-                    self._stretch(number)
-                    return True
-        return False
+    def _gap_price(self, first: int, last: int) -> int:
+        return self._price(self._gap(first, last)) if first <= last else 0
 
-    def _stretch(self, number: int) -> bool:
-        """A cut turn at its longest, by steps between a length that fits and one that does not."""
-        if number not in self.cut:
-            return False
-        text, before = self.message(number).text, self.cost_of(number)
-        goal, enough = before + self.room, self.limit * (1 - FILL) / 2
-        low, high = (self.cut[number], before), (len(text) + 1, 0)
-        chars = int(low[0] + self.room / max(self.tokens_a_char, before / len(self.blocks[number])))
-        best, message = "", self.message(number)
-        head = heading(message, number > 1 and self.index.kinds[number - 2] == ASSISTANT)
-        short = _thinks(message.thoughts) if 0 < len(message.thoughts) <= _SHORT_THOUGHTS else ""
-        for step in range(10):
-            chars = min(max(chars, low[0] + 1), high[0] - 1)
-            if chars <= low[0]:
-                break
-            whole = chars >= len(text)
-            block = (
-                self._block(number, 0)[0]
-                if whole
-                else self._cut_block(number, chars, step < 2, head) + short
-            )
-            tokens = self._count(block)
-            if tokens <= goal:
-                low, best = (chars, tokens), block
-                if goal - tokens <= enough or chars >= len(text):
-                    break
-            else:
-                high = (chars, tokens)
-            slope = (high[1] - low[1]) / (high[0] - low[0]) if high[1] else low[1] / low[0]
-            chars = int(low[0] + (goal - low[1]) * 0.98 / max(slope, 0.01))
-        if not best or low[1] <= before:
-            return False
-        self.room -= low[1] - before
-        self._keep(number, best, low[0] if low[0] < len(text) else 0, low[1])
-        return True
+    def _gap(self, first: int, last: int) -> str:
+        chars = self._sums[last - self.first + 1] - self._sums[first - self.first]
+        return gap_mark(first, last, int(chars * _WEIGHT) + _HEAD_TOKENS * (last - first + 1))
 
-    def _settle_down(self) -> None:
-        self.settle()
-        while self.room < 0 and self.blocks:
-            self._take_back()
-            self.settle()
-
-    def settle(self) -> None:
-        """Makes the real marks and puts their price in place of what was reserved."""
-        self.room += self.reserved
-        self.marks = self._gap_marks()
-        self.thought_marks = {
-            number: self._thought_mark(number) for number in sorted(self.thoughtful)
-        }
-        self.reserved = self._count_lines(list(self.marks.values())) + self._count_lines(
-            list(self.thought_marks.values())
-        )
-        self.room -= self.reserved
-
-    def _count_lines(self, lines: Sequence[str]) -> int:
-        """Marks begin with `[` and end in a line feed, so that counts add up; a few dozen at a time are cheaper to count."""
-        return sum([self._count("".join(lines[at : at + 32])) for at in range(0, len(lines), 32)])
-
-    def _gap_marks(self) -> dict[int, str]:
-        """Marks by the turn they stand before (last + 1: at the end)."""
-        marks, expected, sizes = {}, self.first, self.index.sizes
-        per_char = _WEIGHT
-        for number in [*sorted(self.blocks), self.last + 1]:
-            if number > expected:
-                tokens = sum(sizes[expected - 1 : number - 1]) * per_char + _HEAD_TOKENS * (
-                    number - expected
-                )
-                marks[number] = gap_mark(expected, number - 1, int(tokens))
-            expected = number + 1
-        return marks
-
-    def _thought_mark(self, number: int) -> str:
-        return thought_mark(number, int(len(self.message(number).thoughts) * _WEIGHT) + 1)
+    def _price(self, mark: str) -> int:
+        """Tokens of a mark: the same for all whose numbers have as many digits, so counted once."""
+        shape = mark.translate(_ANY_DIGIT)
+        price = self._prices.get(shape)
+        if price is None:
+            price = self._prices[shape] = self._count(shape)
+        return price
 
     def result(self) -> Compacted:
         if self.room < 0:  # not even the one mark fits
-            return Compacted("", 0, (), (), ((self.first, self.last),), ())
+            return Compacted("", 0, left_out=((self.first, self.last),))
         parts: list[str] = []
-        left: list[tuple[int, int]] = []
-        shown, expected = sorted(self.blocks), self.first
-        for number in [*shown, self.last + 1]:
+        left_out: list[tuple[int, int]] = []
+        expected = self.first
+        for number in [*self.order, self.last + 1]:
             if number > expected:
-                parts.append(self.marks[number])
-                left.append((expected, number - 1))
+                parts.append(self._gap(expected, number - 1))
+                left_out.append((expected, number - 1))
             expected = number + 1
             if number in self.blocks:
-                parts.append(self.blocks[number])
-                more = self.thoughts.get(number) or self.thought_marks.get(number)
-                if more:
-                    parts.append(more)
+                parts.append(self.blocks[number].text)
+                parts.append(self.thoughts.get(number) or self.thoughts_hidden.get(number, ""))
+        cut = self.thoughts_cut.union(self.cut())
         return Compacted(
             text="".join(parts),
             tokens=self.limit - self.room,
-            whole=tuple([number for number in shown if number not in self.cut]),
-            cut=tuple(sorted({*self.cut, *self.thoughts_cut})),
-            left_out=tuple(left),
-            thoughts_left_out=tuple(sorted(self.thoughtful)),
+            whole=tuple([each for each in self.order if not self.blocks[each].chars]),
+            cut=tuple(sorted(cut)),
+            left_out=tuple(left_out),
+            thoughts_left_out=tuple(sorted(self.thoughts_hidden)),
         )
-
-
-# --- words of the frames
-
-
-def tidy(message: Message) -> Message:
-    """The message with blobs told and hostile characters shown; the same object where nothing had to change.
-
-    What is still huge then is left as it is: only the pieces that travel are looked at (`cut_quote`).
-    """
-    text = message.text
-    if len(text) >= SHORTEST_BLOB:
-        text = without_blobs(text)
-    if len(text) < HUGE_CHARS:
-        text = visible(text)
-        if text[-1:] == "\n" or text[:1] == "\n":
-            text = text.strip("\n")
-    return message if text is message.text else message._replace(text=text)
-
-
-def heading(message: Message, after_call: bool) -> str:
-    """`### 12 · user`: whose turn it is, in one line that nobody's words can forge."""
-    number, role, text, speaker, tool, _, kept, _, _ = message
-    return f"### {number} · {_who(role, speaker, tool, kept, role != 'tool' or after_call, not text)}\n"
-
-
-@lru_cache(maxsize=512)
-def _who(role: str, speaker: str, tool: str, kept: str, called: bool, empty: bool) -> str:
-    agent = _one_line(speaker) or "agent"
-    words = {
-        "user": "user",
-        "assistant": f"{agent} calls {_one_line(tool)}" if tool else agent,
-        "tool": f"result of {_one_line(tool) or 'a tool'}",
-        "summary": "summary by the host",
-    }.get(role, "note of the host")
-    words += "" if called else " (its call is not recorded)"
-    words += {"summary": " · not verbatim", "shortened": " · shortened by the host"}.get(kept, "")
-    return words + (" · empty" if empty else "")
-
-
-def _one_line(words: str) -> str:
-    return visible(" ".join(words.split()))[:80].replace("`", "'")
-
-
-def _thinks(thoughts: str) -> str:
-    told = visible(without_blobs(thoughts)).strip("\n")
-    return "thinks:\n" + fence(told) if told.strip() else ""
-
-
-def thought_mark(number: int, tokens: int) -> str:
-    return f'[thoughts left out: about {tokens:,} tokens; turns="{number}"]\n'
-
-
-def gap_mark(first: int, last: int, tokens: int) -> str:
-    """The mark for whole turns; `tokens` is weighed by length, so it says `about`."""
-    if first == last:
-        return f'[turn {first} left out: about {tokens:,} tokens; turns="{first}"]\n'
-    return f'[turns {first}-{last} left out: {last - first + 1:,} turns, about {tokens:,} tokens; turns="{first}-{last}"]\n'
-
-
-def cut_quote(
-    text: str,
-    chars: int,
-    number: int,
-    tokens_a_char: float,
-    place: float | None = None,
-    tidy: bool = True,
-) -> str:
-    """About `chars` characters in frames of their own, marks for the rest: head and tail, or what stands around `place`."""
-    pieces: tuple[str | int, ...]
-    if place is None:
-        head, tail = head_and_tail(text, chars, tidy)
-        pieces = (head, len(text) - len(head) - len(tail), tail)
-    else:
-        start, end = window(text, chars, place)
-        pieces = (start, text[start:end], len(text) - end)
-    return "".join(_piece(piece, number, tokens_a_char) for piece in pieces if piece)
-
-
-def _piece(piece: str | int, number: int, tokens_a_char: float) -> str:
-    if isinstance(piece, str):
-        return fence(visible(piece).strip("\n"))
-    return f'[{piece:,} characters, about {int(piece * tokens_a_char) + 1:,} tokens left out here; turns="{number}"]\n'
-
-
-def density(text: str) -> float:
-    """How many times more tokens a character of this text costs than one of English prose; by a glance at its head."""
-    if text.isascii():
-        return 1.0
-    sample = text[:200]
-    return max(1.0, len(sample.encode("utf-8", "replace")) / len(sample) * 1.2)

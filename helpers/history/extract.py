@@ -1,24 +1,40 @@
-"""The plain extract of a chat: the first request, what was decided, declined, ruled out and set as acceptance, verbatim.
+"""The plain extract of a chat: first request, what was decided, declined, ruled out, acceptance.
 
-No model is asked. The rules look for the sentences in which people state such things, and rather miss one than invent one:
-everything returned is a quotation. Issue: "first request, what was decided and declined in the chat's own words".
+No model is asked. The rules look for the sentences in which people state such things, and rather
+miss one than invent one: everything returned is a quotation. The words are in `patterns`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Final, Literal
 
-from .transcript import ASSISTANT, USER, Message, Transcript
+from . import patterns
+from .message import ASSISTANT, USER, Message
+from .transcript import Transcript
 
 MAX_QUOTE_CHARS: Final = 400
+# Quotations are compared with so many of the newest: all with all would be quadratic.
+_COMPARED: Final = 64
+_TOPIC_CHARS: Final = 80  # of a message, where its topic may stand
+
+Kind = Literal["decision", "decline", "rejected", "acceptance"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A verbatim quotation and what it is."""
+
+    kind: Kind
+    quote: str
 
 
 @dataclass(frozen=True, slots=True)
 class Decline:
-    """Something the person does not want to give, see or be asked. `field` is a name made from the words (`prices`)."""
+    """What the person does not want to give, see or be asked. `field`: its name (`prices`)."""
 
     field: str
     verbatim: str
@@ -29,7 +45,8 @@ class Decline:
 class Extract:
     """What a chat says by itself; every text is verbatim, in the order of the chat.
 
-    `rejected` are ways that were tried or ruled out; `person_messages` the turn numbers of all messages of the person.
+    `rejected` are ways that were tried or ruled out; `person_messages` the turn numbers of all
+    messages of the person.
     """
 
     first_request: str = ""
@@ -40,276 +57,201 @@ class Extract:
     person_messages: tuple[int, ...] = ()
 
 
-def _any(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(patterns), re.IGNORECASE)
-
-
-DECLINE: Final = _any(
-    r"\bdo(?:n['’]t| not) (?:ever )?ask\b", r"\bstop asking\b", r"\b(?:i|we)(?:['’]d| would)? (?:rather not|prefer not)\b",
-    r"\b(?:i|we) (?:don['’]t|do not|won['’]t|will not) (?:(?:want|like|wish) to )?(?:share|say|give|tell|show|disclose|answer)\b",
-    r"\b(?:i|we) (?:can['’]t|cannot) (?:stand|bear)\b", r"\b(?:i|we) hate\b", r"\bnone of your business\b",
-    r"\b(?:that|this|it)(?:['’]s| is) (?:a |an )?(?:\w+ )?no\b(?! \w)", r"\bout of the question\b", r"\boff the table\b",
-    # German, French, Spanish, Portuguese, Italian, Dutch, Polish, Russian
-    r"\bfrag(?:e|t|en sie)? (?:mich |uns )?(?:bitte )?nicht\b",
-    r"\b(?:möchte|will|mag|wollen|möchten) (?:ich|wir) .{0,40}\bnicht\b", r"\blieber nicht\b", r"\bkommt nicht in ?frage\b",
-    r"\bne (?:me|nous) (?:re)?demande[zr]? (?:plus|pas)\b", r"\bje préfère ne pas\b", r"\bhors de question\b",
-    r"\bno (?:me|nos) (?:vuelvas? a )?pregunt", r"\bprefiero no\b", r"\bprefiro não\b", r"\bnão (?:me|nos) pergunt",
-    r"\bpreferisco (?:di )?no[n]?\b", r"\bnon chieder", r"\bvraag (?:me|mij|ons) niet\b", r"\bliever niet\b",
-    r"\bnie pytaj", r"\bwolę nie\b", r"не спрашивай", r"предпоч\w+ не\b",
-    r"не хочу (?:говорить|называть|давать|показывать)",
-    # Chinese, Japanese, Korean, Thai, Arabic
-    r"(?:不要|别|請勿|请勿)再?问", r"不(?:想|愿|願|方便)(?:意)?(?:透露|说|說|告诉|提供|回答|显示)", r"聞かないで",
-    r"(?:言|答え|見せ)たくない", r"묻지 ?(?:마|말)", r"말하고 싶지 않", r"อย่าถาม",
-    r"ไม่(?:อยาก|ขอ|ต้องการ)(?:บอก|ตอบ|ให้|แสดง)", r"لا تسأل",
-)  # fmt: skip
-RULE: Final = _any(
-    r"^(?:please )?(?:use|keep|avoid|stick (?:to|with)|go with|make sure|ensure|prefer)\b",
-    r"^let['’]s (?:use|go|keep|take)\b", r"\bwe (?:will|['’]ll|are going to) (?:use|go with|keep|take)\b",
-    r"\b(?:must|shall)(?: not|n['’]t)?\b", r"\b(?:has|have) to be\b",
-    r"\b(?:never|do not|don['’]t) (?!ask\b|know\b|think\b|see\b|understand\b|remember\b|have\b|worry\b|mind\b|get\b)\w+",
-    r"\bonly\b(?=[.,;!]|$|, please)", r"\b(?:at least|at most|no more than|not more than|maximum|minimum)\b",
-    r"(?:^|[,;:] )no \w+(?: \w+)?(?=[.,;!]|$)",
-    r"\b(?:budget|deadline|limit|launch|go-live|target|brand colou?r|colou?r)\b[^?]{0,40}\b(?:is|are|on|by|:)\s",
-    r"\b(?:is|are) approved\b|\bapproved (?:it|this|that)\b",
-    r"\b(?:we|i)(?:['’]ve| have)? (?:decided|agreed|chosen|chose|settled)\b", r"^(?:decided|agreed|decision|final)\b",
-    r"\bkeep (?:it|them|this|that) as\b", r"\bi want to (?:see|check|approve|review)\b.*\bbefore\b",
-    r"\bmake(?: it)? idempotent\b",
-    r"\b(?:muss|müssen|darf nicht|dürfen nicht|nur noch|auf keinen fall|wir nehmen|wir haben entschieden|entschieden)\b",
-    r"\b(?:doit|doivent|il faut|uniquement|on a décidé|nous avons décidé)\b",
-    r"\b(?:debe|deben|tiene que|solamente|hemos decidido|usaremos|no uses)\b",
-    r"\b(?:deve|devem|devono|temos que|somente|decidimos|abbiamo deciso|soltanto)\b",
-    r"(?:должн[аоы]?\b|нельзя|только|решили)", r"\b(?:musi|tylko|zdecydowaliśmy)\b",
-    r"(?:必须|必須|不要|不得|不能|只能|只用|决定|決定|务必)", r"(?:てはいけない|しないで|必ず|だけ(?:に|を|で)|に決め)",
-    r"(?:해야 (?:한다|합니다|해)|하지 ?마|만 사용)", r"(?:เท่านั้น|ต้อง|ห้าม|อย่า)",
-)  # fmt: skip
-TRIED: Final = _any(
-    r"\b(?:we|i) (?:already )?tried\b", r"\b(?:did not|didn['’]t|does not|doesn['’]t) work\b.*\bbecause\b",
-    r"\bwir haben .{0,60}(?:probiert|versucht)\b", r"试过|試した",
-)  # fmt: skip
-SAID_DECIDED: Final = _any(
-    r"^\W*decision(?: \d+)?\s*:", r"^\W*(?:decided|agreed)\b",
-    r"\b(?:we|i)(?:['’]ve| have)? (?:decided|agreed|settled|chosen|chose)\b",
-    r"^\W*(?:entscheidung|décision|decisión|决定|決定)\s*[:：]",
-)  # fmt: skip
-SAID_REJECTED: Final = _any(
-    r"^\W*(?:rejected|ruled out|verworfen|rejeté|descartado)\s*:", r"^\W*we ruled out\b"
-)
-ACCEPTANCE: Final = _any(
-    r"^\W*(?:acceptance(?: criteria| criterion)?|definition of done|done when|abnahme|验收(?:标准)?)\s*[:：]"
-)
-_LABEL: Final = {
-    "acceptance": re.compile(ACCEPTANCE.pattern + r"[\s*_]*", re.IGNORECASE),
-    "rejected": re.compile(
-        r"^\W*(?:rejected|ruled out|verworfen|rejeté|descartado)\s*:[\s*_]*", re.IGNORECASE
-    ),
-}
-_BACKWARD: Final = re.compile(
-    r"^(?:don['’]t|do not|never|keep|please|leave)\b[^.]{0,30}\b(?:it|them|this|that|those|these)\b",
-    re.IGNORECASE,
-)
-_GREETING: Final = re.compile(
-    r"^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening)|hallo|guten (?:morgen|tag|abend)|moin|bonjour|salut|hola|ciao|olá"
-    r"|привет|你好|您好|こんにちは|안녕하세요|สวัสดี(?:ครับ|ค่ะ)?)(?: there| all| again)?\W*$",
-    re.IGNORECASE,
-)
-_BREAK: Final = re.compile(
-    r"(?<!\s\d\.)(?<=[.!?…])\s+|(?<=[.!?…]['\"’”)])\s+|(?<=[。！？])(?!['\"’”」』)])|\n+"
-)
-_ITEM: Final = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+(.*\S)")
-_QUESTION: Final = re.compile(r"[?？]['\"’”)]?$")
-_FIELD: Final = (
-    re.compile(r"\bask(?:ing)?\b.*?\b(?:about|for)\s+(?P<it>.+)", re.IGNORECASE),
-    re.compile(r"\b(?:can['’]t|cannot) (?:stand|bear)\s+(?P<it>.+)", re.IGNORECASE),
-    re.compile(r"\b(?:i|we) hate\s+(?P<it>.+)", re.IGNORECASE),
-    re.compile(r"^no\s+(?P<it>[^,;]+)[,;]", re.IGNORECASE),
-    re.compile(
-        r"\b(?:share|say|give|tell|show|disclose|answer)\s+(?:you |out )?(?P<it>.+)", re.IGNORECASE
-    ),
-    re.compile(
-        r"^(?P<it>[^,;:]{2,40}?)\s+(?:is|are) (?:out of the question|off the table)", re.IGNORECASE
-    ),
-    re.compile(r"^for (?:the )?(?P<it>[^:,]{2,40})[:,]", re.IGNORECASE),
-)
-_FILLER: Final = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "any",
-        "our",
-        "my",
-        "your",
-        "that",
-        "this",
-        "these",
-        "those",
-        "yet",
-        "again",
-        "now",
-        "anymore",
-        "please",
-        "more",
-        "to",
-        "you",
-        "me",
-        "us",
-    ]
-)
-
-
 def extract(transcript: Transcript) -> Extract:
-    """What the chat says by itself: the person's words are searched for all, agents' words only for stated decisions."""
-    kinds = transcript.at_a_glance.kinds
-    persons = [transcript[at] for at in range(len(kinds)) if kinds[at] == USER]
-    spoken = [message for message in persons if not message.is_empty]
-    quotes: dict[str, list[str]] = {"decision": [], "rejected": [], "acceptance": []}
+    """The person's words are searched for all, agents' words only for stated decisions."""
+    spoken: list[Message] = []
+    quotes: dict[Kind, list[str]] = {"decision": [], "rejected": [], "acceptance": []}
     declines: list[Decline] = []
     for message in _telling(transcript):
-        for kind, quote in findings(message):
-            if kind == "decline":
-                declines.append(
-                    Decline(_field(quote, message.text, len(declines)), quote, message.number)
-                )
+        if message.role == "user" and not message.is_empty:
+            spoken.append(message)
+        for finding in findings(message):
+            if finding.kind == "decline":
+                field = _field(finding.quote, message.text) or f"declined_{len(declines) + 1}"
+                declines.append(Decline(field, finding.quote, message.number))
             else:
-                quotes[kind] += _without_label(kind, quote)
+                quotes[finding.kind].append(_without_label(finding))
     return Extract(
-        first_request=next(
-            (each.text.strip() for each in spoken if not _GREETING.match(each.text)), ""
-        ),
+        first_request=_first_request(spoken),
         decisions=_distinct(quotes["decision"]),
         declines=_one_per_field(declines),
         rejected=_distinct(quotes["rejected"]),
         acceptance=_distinct(quotes["acceptance"]),
-        person_messages=tuple(message.number for message in spoken),
+        person_messages=tuple([message.number for message in spoken]),
     )
 
 
-def _without_label(kind: str, quote: str) -> tuple[str, ...]:
-    """The quotation without the label that names its kind, since it is listed under that; () where nothing else was said."""
-    told = _LABEL[kind].sub("", quote).strip(" *_") if kind in _LABEL else quote
-    return (told,) if told else ()
-
-
 def _telling(transcript: Transcript) -> Iterator[Message]:
-    """Messages worth a closer look: the person's, and agents' that hold a word of deciding at all."""
+    """The person's messages, and agents' that hold a word of deciding at all."""
     index = transcript.at_a_glance
     for at, kind in enumerate(index.kinds):
         if kind == USER or (kind == ASSISTANT and index.tells[at]):
             yield transcript[at]
 
 
-def findings(message: Message) -> list[tuple[str, str]]:
-    """(kind, verbatim quotation) of one message; kind is decision, decline, rejected or acceptance."""
-    if message.role == "user":
-        return _person(message.text)
-    if message.is_call:
-        return [("decision", line) for line in _decision_file(message)]
-    if message.role == "assistant":
-        return _agent(message.text)
-    return []
+def _first_request(spoken: Iterable[Message]) -> str:
+    for message in spoken:
+        if not _any(patterns.GREETING).match(message.text):
+            return message.text.strip()
+    return ""
 
 
-def _person(text: str) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
-    before = ""
-    for sentence in sentences(text):
-        kind = _person_kind(sentence)
-        if kind:
-            back = before and kind == "decision" and _BACKWARD.search(sentence)
-            if back and found and found[-1][1] == before:
-                found.pop()
-            found.append((kind, f"{before} {sentence}" if back else sentence))
-        before = sentence
-    return found
+# --- sentences
 
 
-def _person_kind(sentence: str) -> str:
-    if ACCEPTANCE.search(sentence):
-        return "acceptance"
-    if DECLINE.search(sentence):
-        return "decline"
-    if _QUESTION.search(sentence):
-        return ""
-    if TRIED.search(sentence):
-        return "rejected"
-    return "decision" if RULE.search(sentence) else ""
+_BREAK: Final = re.compile(
+    r"(?<!\s\d\.)(?<=[.!?…])\s+|(?<=[.!?…]['\"’”)])\s+|(?<=[。！？])(?!['\"’”」』)])|\n+"
+)
+_ITEM: Final = re.compile(r"(?:\d+[.)]|[-*•])\s+(\S.*)")
+_QUESTION: Final = re.compile(r"[?？]['\"’”)]?$")
+_LABELS: Final = {"acceptance": patterns.ACCEPTANCE, "rejected": patterns.REJECTED_LABEL}
+_WORD: Final = re.compile(r"\w+")
 
 
-def _agent(text: str) -> list[tuple[str, str]]:
-    found = []
-    for sentence in sentences(text):
-        if SAID_REJECTED.search(sentence):
-            found.append(("rejected", sentence))
-        elif SAID_DECIDED.search(sentence) and not _QUESTION.search(sentence):
-            found.append(("decision", sentence))
-    return found
-
-
-def _decision_file(message: Message) -> Iterator[str]:
-    """List items of a file of decisions that an agent wrote (`decisions.md`, an ADR)."""
-    head, _, body = message.text.partition("content:")
-    if not ("write" in message.tool or "patch" in message.tool) or not re.search(
-        r"decision|entscheid|\badr\b", head, re.IGNORECASE
-    ):
-        return
-    for line in body.splitlines():
-        item = _ITEM.match(line)
-        if item:
-            yield item.group(1)[:MAX_QUOTE_CHARS]
+@cache
+def _any(alternatives: tuple[str, ...]) -> re.Pattern[str]:
+    """One expression for all; made when it is first needed."""
+    return re.compile("|".join(alternatives), re.IGNORECASE)
 
 
 def sentences(text: str) -> list[str]:
-    """Sentences of at most 400 characters; longer runs (pasted logs, data) are not sentences and are passed over."""
-    return [
-        part.strip()
-        for part in _BREAK.split(text)
-        if 0 < len(part) <= MAX_QUOTE_CHARS and not part.isspace()
-    ]
+    """Sentences of at most 400 characters; longer runs (pasted logs, data) are passed over."""
+    parts = []
+    for part in _BREAK.split(text):
+        if 0 < len(part) <= MAX_QUOTE_CHARS and not part.isspace():
+            parts.append(part.strip())
+    return parts
 
 
-def _field(quote: str, text: str, number: int) -> str:
-    for pattern in _FIELD:
-        for where in (quote, text if pattern is _FIELD[-1] else ""):
-            match = pattern.search(where)
-            words = re.findall(r"\w+", match.group("it")) if match else []
-            kept = [word.lower() for word in words if word.lower() not in _FILLER][:3]
-            if kept:
-                return "_".join(kept)
-    return f"declined_{number + 1}"
+def findings(message: Message) -> list[Finding]:
+    """What one message states, in its order."""
+    if message.role == "user":
+        return _by_person(message.text)
+    if message.is_call:
+        return list(_in_decision_file(message))
+    if message.role == "assistant":
+        return list(_by_agent(message.text))
+    return []
+
+
+def _by_person(text: str) -> list[Finding]:
+    stated: list[Finding] = []
+    before = ""
+    for sentence in sentences(text):
+        kind = _kind_by_person(sentence)
+        if kind:
+            quote = sentence
+            if before and kind == "decision" and _any(patterns.BACKWARD).search(sentence):
+                quote = f"{before} {sentence}"
+                if stated and stated[-1].quote == before:
+                    stated.pop()
+            stated.append(Finding(kind, quote))
+        before = sentence
+    return stated
+
+
+def _kind_by_person(sentence: str) -> Kind | None:
+    if _any(patterns.ACCEPTANCE).search(sentence):
+        return "acceptance"
+    if _any(patterns.DECLINE).search(sentence):
+        return "decline"
+    if _QUESTION.search(sentence):
+        return None
+    if _any(patterns.TRIED).search(sentence):
+        return "rejected"
+    return "decision" if _any(patterns.RULE).search(sentence) else None
+
+
+def _by_agent(text: str) -> Iterator[Finding]:
+    for sentence in sentences(text):
+        if _any(patterns.SAID_REJECTED).search(sentence):
+            yield Finding("rejected", sentence)
+        elif _any(patterns.SAID_DECIDED).search(sentence) and not _QUESTION.search(sentence):
+            yield Finding("decision", sentence)
+
+
+def _in_decision_file(message: Message) -> Iterator[Finding]:
+    """List items of a file of decisions that an agent wrote (`decisions.md`, an ADR)."""
+    if not ("write" in message.tool or "patch" in message.tool):
+        return
+    head, _, body = message.text.partition("content:")
+    if not _any(patterns.DECISION_FILE).search(head):
+        return
+    for line in body.splitlines():
+        item = _ITEM.match(line.strip())
+        if item:
+            yield Finding("decision", item[1][:MAX_QUOTE_CHARS])
+
+
+def _without_label(finding: Finding) -> str:
+    """The quotation without the label that names its kind, since it is listed under that."""
+    if finding.kind not in _LABELS:
+        return finding.quote
+    return _any(_LABELS[finding.kind]).sub("", finding.quote).strip(" *_")
+
+
+# --- declines
+
+
+def _field(quote: str, text: str) -> str:
+    """What a decline is about, from its words or the beginning of its message; "" if unsaid."""
+    for pattern in patterns.FIELD:
+        name = _name_by(pattern, quote)
+        if name:
+            return name
+    topic = patterns.TOPIC_OF_MESSAGE
+    return _name_by(topic, quote) or _name_by(topic, text[:_TOPIC_CHARS])
+
+
+def _name_by(pattern: str, text: str) -> str:
+    match = _any((pattern,)).search(text)
+    if match is None:
+        return ""
+    words = [word.lower() for word in _WORD.findall(match["it"])]
+    return "_".join([word for word in words if word not in patterns.FILLER][:3])
 
 
 def _one_per_field(declines: Iterable[Decline]) -> tuple[Decline, ...]:
     """Sentences about one thing become one decline with all the words."""
-    merged: dict[str, Decline] = {}
-    for each in declines:
-        first = merged.get(each.field)
-        if first is None:
-            merged[each.field] = each
-        elif each.verbatim not in first.verbatim:
-            merged[each.field] = Decline(
-                each.field, f"{first.verbatim} {each.verbatim}", first.turn
-            )
-    return tuple(merged.values())
+    first: dict[str, Decline] = {}
+    sentences_of: dict[str, dict[str, None]] = {}  # in order, each once
+    for decline in declines:
+        first.setdefault(decline.field, decline)
+        sentences_of.setdefault(decline.field, {})[decline.verbatim] = None
+    merged = []
+    for field, decline in first.items():
+        merged.append(replace(decline, verbatim=" ".join(sentences_of[field])))
+    return tuple(merged)
+
+
+# --- each thing once
 
 
 def _distinct(quotes: Iterable[str]) -> tuple[str, ...]:
-    """Each thing once: of two quotations where one says all the words of the other, the longer one, at the first's place."""
-    kept: list[tuple[str, frozenset[str]]] = []
+    """Each thing once: of two quotations where one says all the words of the other, the longer.
+
+    It stands at the place of the first.
+    """
+    kept: list[str] = []
+    weighty: list[frozenset[str]] = []  # the words of each kept quotation
+    seen: set[frozenset[str]] = set()
     for quote in quotes:
-        words = frozenset(re.findall(r"\w+", quote.casefold())) - {
-            "decision",
-            "1",
-            "2",
-            "3",
-            "4",
-            "5",
-            "use",
-            "plain",
-            "please",
-        }
-        same = next((at for at, (_, has) in enumerate(kept) if words <= has or has <= words), None)
+        words = frozenset(_WORD.findall(quote.casefold())) - patterns.OF_NO_WEIGHT
+        if not quote or words in seen:
+            continue
+        seen.add(words)
+        same = _place_of(words, weighty)
         if same is None:
-            kept.append((quote, words))
-        elif len(words) > len(kept[same][1]):
-            kept[same] = (quote, words)
-    return tuple(quote for quote, _ in kept)
+            kept.append(quote)
+            weighty.append(words)
+        elif len(words) > len(weighty[same]):
+            kept[same], weighty[same] = quote, words
+    return tuple(kept)
+
+
+def _place_of(words: frozenset[str], weighty: list[frozenset[str]]) -> int | None:
+    """The first of the newest quotations that says all of these words, or only such."""
+    for at in range(max(0, len(weighty) - _COMPARED), len(weighty)):
+        if words <= weighty[at] or weighty[at] <= words:
+            return at
+    return None

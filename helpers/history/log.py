@@ -1,38 +1,37 @@
-"""Every message of a chat as a JSON line beside the saved chat, because the host forgets (HOST fact 24).
+"""Every message of a chat as a JSON line beside the saved chat, because the host forgets.
 
-One file a chat, so that deleting the chat deletes it. A line begins with a head of fixed length (`transcript.head_of`), which
-lets a reader choose and weigh lines without decoding them. Nothing is rewritten; big tool results, which the host saves as
-files, are referred to and verified by their hash when they are read.
+One file a chat, so that deleting the chat deletes it; the form of a line is in `lines`. Nothing is
+rewritten. Big tool results, which the host saves as files, are referred to and verified by their
+hash when they are read. What could not be written leaves a gap that says so.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
-import json
+import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from ..records.files import open_append, open_read
 from ..text.masking import Mask, clean, map_text
 from ..values.errors import RecordError
 from .extract import findings
-from .transcript import (
-    Record,
-    Resolve,
-    Transcript,
-    from_lines,
-    head_of,
-    history_records,
-    read,
-)
+from .lines import Reference, Resolve, head_of, line_with
+from .message import Record, as_json, call_in, message_of
+from .transcript import Transcript, history_records
 
 NAME: Final = "software_orchestrator_history.jsonl"
 BIG_RESULT_CHARS: Final = 500
 BEFORE_THE_LOG: Final = "0001-01-01T00:00:00.000000Z"
 _HEAD_CHARS: Final = 200
+_BEGUN_LATE: Final = (
+    "[the log was begun when the host had forgotten parts of this chat; "
+    "summaries stand in their places]"
+)
 _FULL: Final = "[this log reached its size limit; later messages are missing here]"
 _FULL_LINE_BYTES: Final = 600
 
@@ -41,8 +40,10 @@ State = Literal["written", "full"]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Whose message it is: the agent's `number` and `profile`, the `handover` it works in or ""; `messages`: the folder where
-    the host keeps big tool results, or None."""
+    """Whose message it is: the agent's `number` and `profile`, the `handover` it works in or "".
+
+    `messages` is the folder where the host keeps big tool results, or None.
+    """
 
     number: int = 0
     profile: str = ""
@@ -50,62 +51,60 @@ class Source:
     messages: Path | None = None
 
 
+# --- a message as a line
+
+
 def line_of(record: Record, source: Source, time: str, mask: Mask) -> bytes:
-    """One message as a line, masked. `record` is `{"id", "ai", "content"}` as the host has it; `time` UTC.
+    """One message as a line, masked; `time` is UTC.
 
     What the mask raises passes through: nothing is written unmasked.
     """
-    content = _referring(record, source)
-    stored: dict[str, Any] = {
+
+    def masked(text: str) -> str:
+        return mask(clean(text)[0])
+
+    reference = _reference(record["content"], source, masked)
+    stored: Record = {
         "id": str(record.get("id", "")),
         "ai": bool(record["ai"]),
-        "content": map_text(content, lambda text: mask(clean(text)[0])),
+        "content": _masked_content(record, reference, masked),
     }
     if record.get("kept", "verbatim") != "verbatim":
         stored["kept"] = record["kept"]
     if source.profile:
         stored["profile"] = source.profile
-    message = read(stored, 1)
-    size = (
-        content["tool_result"]["chars"]
-        if _is_reference(content)
-        else len(message.text) + len(message.thoughts)
-    )
-    head = head_of(
-        message.role, bool(findings(message)), source.number, size, source.handover, time
-    )
-    return (
-        json.dumps({"head": head, **stored}, ensure_ascii=False, separators=(",", ":")).encode()
-        + b"\n"
-    )
+    message = message_of(stored, 1)
+    size = reference.chars if reference else len(message.text) + len(message.thoughts)
+    tells = bool(findings(message))
+    head = head_of(message.role, tells, source.number, size, source.handover, time)
+    return line_with(head, stored)
 
 
-def _is_reference(content: Any) -> bool:
-    return (
-        isinstance(content, Mapping)
-        and isinstance(content.get("tool_result"), Mapping)
-        and "sha256" in content["tool_result"]
-    )
-
-
-def _referring(record: Record, source: Source) -> Any:
-    """The content, a big tool result that the host saved replaced by a reference to its file."""
+def _masked_content(record: Record, reference: Reference | None, mask: Mask) -> object:
     content = record["content"]
-    if not isinstance(content, Mapping) or source.messages is None:
-        return content
+    if reference is not None and isinstance(content, dict):
+        stored = map_text({**content, "tool_result": "", "file": reference.file}, mask)
+        return {**stored, "tool_result": reference.as_record()}
+    call = call_in(content) if record["ai"] and isinstance(content, str) else None
+    if call is None:
+        return map_text(content, mask)
+    # In JSON an escaped quote or line feed hides the shape of a secret, so texts come first.
+    return mask(as_json(map_text(call, mask)))
+
+
+def _reference(content: object, source: Source, mask: Mask) -> Reference | None:
+    """What stands in the line in place of a big tool result that the host saved, or None."""
+    if not isinstance(content, dict) or source.messages is None:
+        return None
     result, saved = content.get("tool_result"), content.get("file")
-    if not (isinstance(result, str) and isinstance(saved, str) and len(result) >= BIG_RESULT_CHARS):
-        return content
-    data = _file_bytes(source.messages / Path(saved.replace("\\", "/")).name)
+    if not isinstance(result, str) or not isinstance(saved, str):
+        return None
+    name = Path(saved.replace("\\", "/")).name
+    data = _file_bytes(source.messages / name) if len(result) >= BIG_RESULT_CHARS else None
     if data is None:
-        return content
-    reference = {
-        "file": Path(saved.replace("\\", "/")).name,
-        "chars": len(result),
-        "sha256": hashlib.sha256(data).hexdigest(),
-        "head": result[:_HEAD_CHARS],
-    }
-    return {**content, "tool_result": reference, "file": reference["file"]}
+        return None
+    head = mask(result)[:_HEAD_CHARS]  # masked first: half of a secret has no shape
+    return Reference(name, len(result), hashlib.sha256(data).hexdigest(), head)
 
 
 def _file_bytes(path: Path) -> bytes | None:
@@ -117,66 +116,88 @@ def _file_bytes(path: Path) -> bytes | None:
         return None
 
 
+def _gap_line(words: str) -> bytes:
+    head = head_of("gap", False, 0, len(words), "", BEFORE_THE_LOG)
+    return line_with(head, {"id": "", "ai": False, "content": {"gap": words}})
+
+
 # --- writing
 
 
-def append(path: Path, line: bytes, limit_bytes: int) -> State:
-    """Adds one line in one write, whatever the file's size; "full" where the limit is reached, which the file says once.
-
-    Raises OSError, and RecordError (path_unsafe) for what is no regular file.
-    """
-    with open_append(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        if size == 0:
-            os.fchmod(file.fileno(), 0o600)
-        torn = b"" if size == 0 or os.pread(file.fileno(), 1, size - 1) == b"\n" else b"\n"
-        if size + len(line) <= limit_bytes:
-            file.write(torn + line)
-            return "written"
-        if _FULL.encode() not in os.pread(
-            file.fileno(), _FULL_LINE_BYTES, max(0, size - _FULL_LINE_BYTES)
-        ):
-            file.write(torn + _note(_FULL))
-        return "full"
-
-
 def keep(
-    path: Path, line: Callable[[], bytes], seed: Callable[[], Iterable[bytes]], limit_bytes: int
+    path: Path,
+    line: Callable[[], bytes],
+    seed: Callable[[], Iterable[bytes]],
+    limit_bytes: int,
+    missing: int = 0,
 ) -> State:
-    """Adds a message to the log of a chat; where there is none yet, all that the host still holds (it holds the message)."""
+    """Adds a message to the log of a chat; `missing` before it could not be written: a gap.
+
+    Where there is no log yet, it begins with all that the host still holds, which has the message.
+    Raises as `append`; then the message is missing too.
+    """
     if path.exists():
-        return append(path, line(), limit_bytes)
+        gap = _gap_line(_missing(missing)) if missing else b""
+        return append(path, gap + line(), limit_bytes)
     state: State = "written"
-    for each in seed():
-        state = append(path, each, limit_bytes)
+    for seed_line in seed():
+        state = append(path, seed_line, limit_bytes)
         if state == "full":
             break
     return state
 
 
-def seed_lines(
-    histories: Iterable[tuple[Mapping[str, Any], Source]], mask: Mask
-) -> Iterator[bytes]:
-    """The lines of all that the agents' histories still hold, superiors first; what the host summarised is marked so."""
-    records = [
-        (record, source) for history, source in histories for record in history_records(history)
-    ]
+def _missing(count: int) -> str:
+    messages = "1 message is" if count == 1 else f"{count:,} messages are"
+    return f"[{messages} missing here: the log could not be written]"
+
+
+def append(path: Path, line: bytes, limit_bytes: int) -> State:
+    """Adds a line in one write, whatever the file's size; "full" where the limit is reached.
+
+    The file says once that it is full. Raises OSError, also where only a part could be written,
+    and RecordError (path_unsafe) for what is no regular file.
+    """
+    with open_append(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size == 0:
+            os.fchmod(file.fileno(), 0o600)
+        torn = size > 0 and os.pread(file.fileno(), 1, size - 1) != b"\n"
+        start = b"\n" if torn else b""
+        if size + len(line) <= limit_bytes:
+            _write(file, start + line)
+            return "written"
+        end = os.pread(file.fileno(), _FULL_LINE_BYTES, max(0, size - _FULL_LINE_BYTES))
+        if _FULL.encode() not in end:
+            _write(file, start + _gap_line(_FULL))
+        return "full"
+
+
+def _write(file: io.FileIO, data: bytes) -> None:
+    """One write(2). What a short one leaves is ended by the next append and read as damaged."""
+    written = file.write(data) or 0
+    if written != len(data):
+        why = f"only {written:,} of {len(data):,} bytes could be written, the disk may be full"
+        raise OSError(errno.ENOSPC, why)
+
+
+def seed_lines(histories: Iterable[tuple[object, Source]], mask: Mask) -> Iterator[bytes]:
+    """The lines of all that the agents' histories still hold, superiors first.
+
+    What the host summarised is marked so, and a gap stands before all.
+    """
+    records = []
+    for history, source in histories:
+        for record in history_records(history):
+            records.append((record, source))
     if any(_is_summary(record) for record, _ in records):
-        yield _note(
-            "[the log was begun when the host had forgotten parts of this chat; summaries stand in their places]"
-        )
+        yield _gap_line(_BEGUN_LATE)
     for record, source in records:
         yield line_of(record, source, BEFORE_THE_LOG, mask)
 
 
 def _is_summary(record: Record) -> bool:
-    return isinstance(record["content"], Mapping) and "messages_summary" in record["content"]
-
-
-def _note(words: str) -> bytes:
-    head = head_of("note", False, 0, len(words), "", BEFORE_THE_LOG)
-    record = {"head": head, "id": "", "ai": False, "content": {"system_warning": words}}
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    return isinstance(record["content"], dict) and "messages_summary" in record["content"]
 
 
 def forget(path: Path) -> None:
@@ -193,27 +214,29 @@ def open_log(
     keep: Callable[[bytes], bool] | None = None,
     messages: Path | None = None,
     mask: Mask = str,
-    source: str = "",
 ) -> Transcript | None:
-    """The log as a transcript whose lines are decoded when they are looked at; None where there is no log.
+    """The log as a transcript whose lines are decoded when they are looked at; None where none is.
 
-    `keep` chooses lines by their head. A big result is read from `messages` and masked; where its file is gone or was
-    replaced, the text says so. Raises OSError, and RecordError (path_unsafe).
+    `keep` chooses lines by their head. A big result is read from `messages` and masked; where its
+    file is gone or was replaced, the text says so. Raises OSError, and RecordError (path_unsafe).
     """
     try:
         with open_read(path) as file, open(file.fileno(), "rb", closefd=False) as lines:
-            return from_lines(lines, source, keep=keep, resolve=_resolver(messages, mask))
+            kept = [line for line in lines if not line.isspace() and (keep is None or keep(line))]
     except FileNotFoundError:
         return None
+    return Transcript(kept, _resolver(messages, mask))
 
 
 def _resolver(messages: Path | None, mask: Mask) -> Resolve:
-    def resolve(reference: Mapping[str, Any]) -> str:
-        name = str(reference.get("file", ""))
-        data = _file_bytes(messages / Path(name).name) if messages is not None and name else None
-        if data is not None and hashlib.sha256(data).hexdigest() == reference.get("sha256"):
-            return mask(data.decode("utf-8", "replace"))
-        why = "its file is gone" if data is None else "its file was replaced by another result"
-        return f"{reference.get('head', '')}\n[{reference.get('chars', 0):,} characters were kept in messages/{name}; {why}]"
+    def resolve(reference: Reference) -> str:
+        if messages is None or not reference.file:
+            return reference.gone("its file is gone")
+        data = _file_bytes(messages / Path(reference.file).name)
+        if data is None:
+            return reference.gone("its file is gone")
+        if hashlib.sha256(data).hexdigest() != reference.sha256:
+            return reference.gone("its file was replaced by another result")
+        return mask(data.decode("utf-8", "replace"))
 
     return resolve

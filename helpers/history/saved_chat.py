@@ -1,21 +1,210 @@
-"""Reading a chat that Agent Zero saved. It is never written."""
+"""Reading a chat that Agent Zero saved, and other files a person names. They are never written.
+
+A byte order mark is no part of the text; UTF-16, which some shells write, is understood for JSON.
+Whatever is in such a file, an error is one that says so.
+"""
 
 from __future__ import annotations
 
+import json
+import sys
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from .given_file import json_of, text_in
-from .transcript import not_a_chat
+from ..values.errors import RequestError
+from .message import SUMMARY, Kept, Record, kind_and_words, words
+from .transcript import Transcript, history_records, not_a_chat
+
+# --- files
+
+
+def text_in(file: str, what: str, hint: str) -> str:
+    """The text of a file, or of standard input for "-". Raises RequestError naming `what` it is."""
+    try:
+        data = _standard_input() if file == "-" else Path(file).read_bytes()
+        return data.decode(json.detect_encoding(data))
+    except OSError as error:
+        raise RequestError(f"{what} cannot be read: {error.strerror}: {file}", hint) from error
+    except ValueError as error:  # not UTF-8, or a path with NUL
+        raise RequestError(f"{what} cannot be read: {error}", hint) from error
+
+
+def _standard_input() -> bytes:
+    """As bytes: what they mean does not depend on the locale."""
+    if sys.stdin is None:
+        hint = "pipe the arguments in, or name a file"
+        raise RequestError("standard input is closed", hint, "missing")
+    return sys.stdin.buffer.read()
+
+
+def json_of(text: str) -> Any:
+    """Raises ValueError, also for what is nested too deeply to be read."""
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def settings_in(path: Path) -> Mapping[str, Any]:
+    """The mapping in a JSON or YAML file; of two values for one setting neither is chosen.
+
+    Raises RequestError.
+    """
+    import yaml
+
+    hint = "give a JSON or YAML mapping"
+    text = text_in(str(path), "the settings", hint)
+    try:
+        settings = yaml.load(text, Loader=_one_value_each(yaml))  # a SafeLoader
+    except RecursionError as error:
+        raise RequestError(f"the settings in {path} are nested too deeply", hint) from error
+    except (yaml.YAMLError, ValueError) as error:
+        raise RequestError(f"the settings in {path} cannot be read: {error}", hint) from error
+    if not isinstance(settings, dict):
+        raise RequestError(f"the settings in {path} are no mapping", "see default_config.yaml")
+    return settings
+
+
+def _one_value_each(yaml: Any) -> Any:
+    """A SafeLoader that refuses a key given twice."""
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            keys: set[Hashable] = set()
+            for key_node, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+                if key_node.tag == "tag:yaml.org,2002:merge":
+                    continue
+                key = self.construct_object(key_node, deep=True)
+                if not isinstance(key, Hashable):
+                    continue  # refused by the loader itself
+                if key in keys:
+                    raise ValueError(f"{key!r} is given twice, line {key_node.start_mark.line + 1}")
+                keys.add(key)
+            return super().construct_mapping(node, deep)
+
+    return Loader
 
 
 def load_chat(path: Path) -> dict[str, Any]:
-    """The chat in a chat.json. Raises RequestError (bad_value) when it cannot be read, is cut off or is no chat."""
+    """The chat in a chat.json. Raises RequestError (bad_value): unreadable, cut off or no chat."""
     text = text_in(str(path), "the chat file", "give the path of a chat.json")
     try:
-        found = json_of(text)
+        chat = json_of(text)
     except ValueError as error:
         raise not_a_chat(f"{path.name} is not whole JSON ({error})") from error
-    if not isinstance(found, dict):
+    if not isinstance(chat, dict):
         raise not_a_chat(f"{path.name} holds no object")
-    return found
+    return chat
+
+
+# --- a chat as a transcript
+
+
+def from_chat(chat: object, agent: int = 0) -> Transcript:
+    """A saved chat file (`chat.json`, decoded): an agent's history, completed from the chat's log.
+
+    Where the history holds only a summary the log often still has the messages (capped by the host
+    at 15,000 characters each); they are put behind the summary and marked `shortened` where the
+    host cut them. Raises RequestError when this is not a chat or has no such agent.
+    """
+    if not isinstance(chat, Mapping) or not isinstance(chat.get("agents"), list):
+        raise not_a_chat("no list of agents in it")
+    history = _history_of(chat["agents"], agent)
+    logged = list(_log_records(chat.get("log"), agent))
+    return Transcript(_completed(history_records(history, agent), logged))
+
+
+def _history_of(agents: Sequence[object], number: int) -> object:
+    numbers = []
+    for agent in agents:
+        if isinstance(agent, Mapping):
+            if agent.get("number") == number:
+                return _decoded(agent.get("history", ""))
+            numbers.append(str(agent.get("number")))
+    raise not_a_chat(f"no agent {number}; agents: {', '.join(numbers) or 'none'}")
+
+
+def _decoded(history: object) -> object:
+    """The host saves a history as JSON within JSON."""
+    if not isinstance(history, str):
+        return history
+    if not history:
+        return {"current": {"messages": []}}
+    try:
+        return json_of(history)
+    except ValueError as problem:
+        raise not_a_chat(f"its history is cut off or damaged ({problem})") from problem
+
+
+_HIDDEN: Final = " Characters hidden >>"
+_TOOL_ROWS: Final = ("tool", "code_exe", "mcp", "browser", "subagent")
+
+
+def _log_records(log: object, agent: int) -> Iterator[Record]:
+    """The messages a chat's log still holds: agents' answers, tool results, the person's words."""
+    rows = log.get("logs") if isinstance(log, Mapping) else None
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, Mapping) and row.get("agentno", 0) == agent:
+            record = _log_record(row)
+            if record is not None:
+                yield record
+
+
+def _log_record(row: Mapping[str, object]) -> Record | None:
+    kind, text, name = row.get("type"), words(row.get("content")), words(row.get("id"))
+    if not name or not text:
+        return None
+    kept: Kept = "shortened" if _HIDDEN in text else "verbatim"
+    if kind == "agent":
+        return {"id": name, "kept": kept, "ai": True, "content": text}
+    if kind == "user":
+        content = {"user_message": text}
+    elif kind in _TOOL_ROWS:
+        fields = row.get("kvps")
+        tool = fields.get("_tool_name", kind) if isinstance(fields, Mapping) else kind
+        content = {"tool_name": words(tool), "tool_result": text}
+    else:
+        return None
+    return {"id": name, "kept": kept, "ai": False, "content": content}
+
+
+def _completed(records: Sequence[Record], logged: Sequence[Record]) -> list[Record]:
+    """Logged messages the history no longer has, behind the one the log has before them.
+
+    Where a summary follows that one, they stand behind the summary.
+    """
+    before, behind = _forgotten({_id(record) for record in records}, logged)
+    completed, waiting = before, list[Record]()
+    for record in records:
+        is_summary = kind_and_words(record)[0] == SUMMARY
+        if not is_summary and record["ai"]:
+            completed += waiting
+            waiting = []
+        completed.append(record)
+        if is_summary:
+            completed += waiting
+            waiting = []
+        following = behind.pop(_id(record), None)
+        if following is not None:
+            completed += waiting
+            waiting = following
+    return completed + waiting
+
+
+def _forgotten(
+    known: set[str], logged: Sequence[Record]
+) -> tuple[list[Record], dict[str, list[Record]]]:
+    """Messages not `known`: those before any known one, and those behind each, by its id."""
+    behind: dict[str, list[Record]] = {"": []}
+    anchor = ""
+    for record in logged:
+        if _id(record) in known:
+            anchor = _id(record)
+        else:
+            behind.setdefault(anchor, []).append(record)
+    return behind.pop(""), behind
+
+
+def _id(record: Record) -> str:
+    return record.get("id", "")

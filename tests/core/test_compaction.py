@@ -16,7 +16,8 @@ from usr.plugins.software_orchestrator.helpers.history.compaction import (
     CountCache,
     compact,
 )
-from usr.plugins.software_orchestrator.helpers.history.transcript import Transcript, from_chat
+from usr.plugins.software_orchestrator.helpers.history.saved_chat import from_chat
+from usr.plugins.software_orchestrator.helpers.history.transcript import Transcript
 from usr.plugins.software_orchestrator.helpers.text import quote, tokens
 
 CHATS = Path(__file__).resolve().parents[1] / "data" / "chats"

@@ -211,9 +211,9 @@ def test_the_warning_stands_exactly_when_the_package_is_over(open_desk):
         )  # the path may be longer
         prepared = open_desk().call(summary=summary, max_context_tokens=limit + delta)
         package = result.result(prepared)["package"]
-        assert (
-            prepared.packed.estimated_tokens > prepared.limits.tokens
-        ) == package["oversize_warning"]
+        assert (prepared.packed.estimated_tokens > prepared.limits.tokens) == package[
+            "oversize_warning"
+        ]
         assert ("\nWARNING: " in result.message(prepared)) == package["oversize_warning"]
         if prepared.packed.estimated_tokens == whole + delta:
             assert package["oversize_warning"] is over

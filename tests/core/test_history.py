@@ -14,11 +14,12 @@ from usr.plugins.software_orchestrator.helpers.history.answer import (
     HistoryAnswer,
     Scope,
     answer,
-    fold,
     joined,
-    search,
 )
-from usr.plugins.software_orchestrator.helpers.history.transcript import Head, Transcript, from_chat
+from usr.plugins.software_orchestrator.helpers.history.lines import Head
+from usr.plugins.software_orchestrator.helpers.history.saved_chat import from_chat
+from usr.plugins.software_orchestrator.helpers.history.search import fold, search
+from usr.plugins.software_orchestrator.helpers.history.transcript import Transcript
 from usr.plugins.software_orchestrator.helpers.text import tokens
 from usr.plugins.software_orchestrator.helpers.values.errors import RefusedError, RequestError
 from usr.plugins.software_orchestrator.tests.core.calls import CALL

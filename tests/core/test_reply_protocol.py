@@ -54,9 +54,7 @@ class Desk:
         return self.chain.find(self.id).state
 
     def deliver(self) -> Any:
-        return flow_deliver.deliver(
-            self.id, self.made.call(person_count=1), way="start"
-        )
+        return flow_deliver.deliver(self.id, self.made.call(person_count=1), way="start")
 
     def reply(self, **args: Any) -> Any:
         return receive.reply(args, self.rest)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from usr.plugins.software_orchestrator.helpers.history.extract import extract, sentences
+from usr.plugins.software_orchestrator.helpers.history.message import decode_agent
+from usr.plugins.software_orchestrator.helpers.history.saved_chat import from_chat
 from usr.plugins.software_orchestrator.helpers.history.transcript import (
     Transcript,
-    decode_agent,
-    from_chat,
     from_history,
     recent_turns,
 )

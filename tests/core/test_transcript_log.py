@@ -8,6 +8,7 @@ import pytest
 
 from usr.plugins.software_orchestrator.helpers.history import log as history_log
 from usr.plugins.software_orchestrator.helpers.history.answer import Scope, visible_line
+from usr.plugins.software_orchestrator.helpers.history.lines import HEAD_LENGTH, head_of, line_head
 from usr.plugins.software_orchestrator.helpers.history.log import (
     Source,
     append,
@@ -16,13 +17,7 @@ from usr.plugins.software_orchestrator.helpers.history.log import (
     open_log,
     seed_lines,
 )
-from usr.plugins.software_orchestrator.helpers.history.transcript import (
-    HEAD_LENGTH,
-    ROLES,
-    from_lines,
-    head_of,
-    line_head,
-)
+from usr.plugins.software_orchestrator.helpers.history.message import ROLES
 from usr.plugins.software_orchestrator.helpers.text.masking import redact
 from usr.plugins.software_orchestrator.helpers.values.errors import RecordError
 

@@ -1,0 +1,234 @@
+"""One message of a conversation: what the host keeps as untyped JSON becomes a value here.
+
+Nothing here changes a record, and nothing is dropped: an unknown shape is told as its JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple, Required, TypedDict
+
+Role = Literal["user", "assistant", "tool", "summary", "note", "gap"]
+Kept = Literal["verbatim", "summary", "shortened"]
+
+ROLES: Final[tuple[Role, ...]] = ("user", "assistant", "tool", "summary", "note", "gap")
+USER, ASSISTANT, TOOL, SUMMARY, NOTE, GAP = range(6)
+
+
+class Record(TypedDict, total=False):
+    """One message as the host stores it; the fields below `content` are those of our own log."""
+
+    id: str
+    ai: Required[bool]
+    content: Required[object]
+    kept: Kept
+    agent: int
+    profile: str
+
+
+class Message(NamedTuple):
+    """One message. `number` counts from 1 in its transcript.
+
+    `text` is what was said, a tool's result, or a tool call told in words (then `tool` names the
+    tool). `thoughts` is what the agent thought beside it. `kept` says whether the words are the
+    original ones. `file` is where the host saved a big result. The role "gap" stands where
+    messages are missing.
+    """
+
+    number: int
+    role: Role
+    text: str
+    speaker: str = ""
+    tool: str = ""
+    thoughts: str = ""
+    kept: Kept = "verbatim"
+    id: str = ""
+    file: str = ""
+
+    @property
+    def is_call(self) -> bool:
+        return self.role == "assistant" and bool(self.tool)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.text.strip() and not self.tool
+
+
+class Said(NamedTuple):
+    """An agent's answer: its words, or a call in words and then the tool's name."""
+
+    text: str
+    tool: str = ""
+    thoughts: str = ""
+
+
+def message_of(record: Record, number: int) -> Message:
+    """The record as a message."""
+    content, kept, name = record["content"], record.get("kept", "verbatim"), record.get("id", "")
+    if record["ai"]:
+        text, tool, thoughts = decode_agent(_answer_in(content))
+        speaker = speaker_of(record)
+        return Message(number, "assistant", text, speaker, tool, thoughts, kept, name)
+    kind, text = kind_and_words(record)
+    if kind == USER:
+        return Message(number, "user", text, "", "", "", kept, name)
+    tool = file = ""
+    if kind == TOOL and isinstance(content, dict):
+        tool, file = words(content.get("tool_name")), words(content.get("file"))
+    if kind == SUMMARY:
+        kept = "summary"
+    return Message(number, ROLES[kind], text, speaker_of(record), tool, "", kept, name, file)
+
+
+def speaker_of(record: Record) -> str:
+    """The agent whose message this is: `profile (A1)`, `A0`; "" when nobody recorded it."""
+    if "agent" not in record:
+        return ""
+    profile = record.get("profile", "")
+    return f"{profile} (A{record['agent']})" if profile else f"A{record['agent']}"
+
+
+_KIND_OF_KEY: Final = {
+    "user_message": USER,
+    "tool_result": TOOL,
+    "user_intervention": USER,
+    "messages_summary": SUMMARY,
+    "raw_content": NOTE,
+    "system_warning": NOTE,
+    "system_error": NOTE,
+    "system_message": NOTE,
+    "gap": GAP,
+}
+
+
+def kind_and_words(record: Record) -> tuple[int, str]:
+    """The place in `ROLES` and the words; those of an agent as they stand."""
+    content = record["content"]
+    if record["ai"]:
+        return ASSISTANT, _answer_in(content)
+    if isinstance(content, dict):
+        for key, kind in _KIND_OF_KEY.items():
+            if key in content:
+                return kind, _words_of(content, key)
+    if isinstance(content, str):
+        return (SUMMARY if record.get("kept") == "summary" else USER), content
+    return NOTE, as_json(content)
+
+
+def _answer_in(content: object) -> str:
+    return content if isinstance(content, str) else as_json(content)
+
+
+def _words_of(content: Mapping[str, object], key: str) -> str:
+    value = content[key]
+    if key == "raw_content":
+        return _raw_words(content)
+    text = value if isinstance(value, str) else as_json(value)
+    attached = content.get("attachments") if _KIND_OF_KEY[key] == USER else None
+    if not attached:
+        return text
+    names = attached if isinstance(attached, list) else [attached]
+    return text + "".join([f"\n[attached: {name}]" for name in names])
+
+
+def _raw_words(content: Mapping[str, object]) -> str:
+    """A raw (image) message: its preview, its text parts, each embedded image as its data URI."""
+    parts = content["raw_content"]
+    lines = []
+    if content.get("preview"):
+        lines.append(str(content["preview"]))
+    for part in parts if isinstance(parts, list) else [parts]:
+        lines.append(_part_words(part))
+    return "\n".join(lines)
+
+
+def _part_words(part: object) -> str:
+    if isinstance(part, dict) and part.get("type") == "text":
+        return str(part.get("text", ""))
+    if isinstance(part, dict) and "image_url" in part:
+        image = part["image_url"]
+        return str(image.get("url", "")) if isinstance(image, dict) else str(image)
+    return part if isinstance(part, str) else as_json(part)
+
+
+# --- what an agent answered
+
+
+def decode_agent(raw: str) -> Said:
+    """An agent's raw answer.
+
+    A `response` call is speech. What is not the agreed JSON is speech as it stands: a model's slip
+    is not lost.
+    """
+    call = call_in(raw)
+    if call is None:
+        return Said(raw)
+    try:
+        thoughts, args = words(call.get("thoughts")), call.get("tool_args")
+        tool = str(call.get("tool_name", "") or "")
+        if tool in ("response", ""):
+            return Said(_speech(args, call), "", thoughts)
+        return Said(call_in_words(args), tool, thoughts)
+    except RecursionError:  # lists in lists without end
+        return Said(raw)
+
+
+_DECODER: Final = json.JSONDecoder(strict=False)
+
+
+def call_in(raw: str) -> dict[str, object] | None:
+    """The agreed JSON object in an agent's raw answer, or None."""
+    text = raw.strip()
+    if not text.startswith("{"):
+        start, end = text.find("{"), text.rfind("}")
+        if start < 0 or '"tool_name"' not in text:
+            return None
+        text = text[start : end + 1]
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except (ValueError, RecursionError):
+        return None
+    if end != len(text) or not isinstance(value, dict):
+        return None
+    if "tool_name" in value or "tool_args" in value or "thoughts" in value:
+        return value
+    return None
+
+
+def _speech(args: object, call: Mapping[str, object]) -> str:
+    if not args:
+        return str(call.get("headline", ""))
+    if isinstance(args, dict):
+        for key in ("text", "message"):
+            if key in args:
+                return words(args[key])
+    return call_in_words(args)
+
+
+def call_in_words(args: object) -> str:
+    """Arguments of a tool call, one `name: value` a line; several lines stand below the name."""
+    if not isinstance(args, dict):
+        return words(args)
+    lines = []
+    for name, value in args.items():
+        text = words(value)
+        lines.append(f"{name}:\n{text}" if "\n" in text else f"{name}: {text}")
+    return "\n".join(lines)
+
+
+def words(value: object) -> str:
+    """A text as it stands, a list one item a line, nothing as "", anything else as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "\n".join([words(item) for item in value])
+    return "" if value is None else as_json(value)
+
+
+def as_json(value: object) -> str:
+    """As one line of JSON; what is nested too deeply says so."""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except RecursionError:
+        return "[data nested too deeply to be shown]"

@@ -1,0 +1,163 @@
+"""The words in which people state and decline things, language by language. Data only.
+
+Regular expressions, tried in any case, but the tell-tale words at the end, which are plain texts
+looked for in every message before a closer look. `extract` says how each is used.
+"""
+
+# The person does not want to give, see or be asked something.
+DECLINE = (
+    r"\bdo(?:n['’]t| not) (?:ever )?ask\b",
+    r"\bstop asking\b",
+    r"\b(?:i|we)(?:['’]d| would)? (?:rather not|prefer not)\b",
+    r"\b(?:i|we) (?:don['’]t|do not|won['’]t|will not) (?:(?:want|like|wish) to )?"
+    r"(?:share|say|give|tell|show|disclose|answer)\b",
+    r"\b(?:i|we) (?:can['’]t|cannot) (?:stand|bear)\b",
+    r"\b(?:i|we) hate\b",
+    r"\bnone of your business\b",
+    r"\b(?:that|this|it)(?:['’]s| is) (?:a |an )?(?:\w+ )?no\b(?! \w)",
+    r"\bout of the question\b",
+    r"\boff the table\b",
+    # German
+    r"\bfrag(?:e|t|en sie)? (?:mich |uns )?(?:bitte )?nicht\b",
+    r"\b(?:möchte|will|mag|wollen|möchten) (?:ich|wir) .{0,40}\bnicht\b",
+    r"\blieber nicht\b",
+    r"\bkommt nicht in ?frage\b",
+    # French
+    r"\bne (?:me|nous) (?:re)?demande[zr]? (?:plus|pas)\b",
+    r"\bje préfère ne pas\b",
+    r"\bhors de question\b",
+    # Spanish, Portuguese, Italian
+    r"\bno (?:me|nos) (?:vuelvas? a )?pregunt",
+    r"\bprefiero no\b",
+    r"\bprefiro não\b",
+    r"\bnão (?:me|nos) pergunt",
+    r"\bpreferisco (?:di )?no[n]?\b",
+    r"\bnon chieder",
+    # Dutch, Polish, Russian
+    r"\bvraag (?:me|mij|ons) niet\b",
+    r"\bliever niet\b",
+    r"\bnie pytaj",
+    r"\bwolę nie\b",
+    r"не спрашивай",
+    r"предпоч\w+ не\b",
+    r"не хочу (?:говорить|называть|давать|показывать)",
+    # Chinese, Japanese, Korean, Thai, Arabic
+    r"(?:不要|别|請勿|请勿)再?问",
+    r"不(?:想|愿|願|方便)(?:意)?(?:透露|说|說|告诉|提供|回答|显示)",
+    r"聞かないで",
+    r"(?:言|答え|見せ)たくない",
+    r"묻지 ?(?:마|말)",
+    r"말하고 싶지 않",
+    r"อย่าถาม",
+    r"ไม่(?:อยาก|ขอ|ต้องการ)(?:บอก|ตอบ|ให้|แสดง)",
+    r"لا تسأل",
+)
+
+# The person sets a rule or tells what is decided.
+RULE = (
+    r"^(?:please )?(?:use|keep|avoid|stick (?:to|with)|go with|make sure|ensure|prefer)\b",
+    r"^let['’]s (?:use|go|keep|take)\b",
+    r"\bwe (?:will|['’]ll|are going to) (?:use|go with|keep|take)\b",
+    r"\b(?:must|shall)(?: not|n['’]t)?\b",
+    r"\b(?:has|have) to be\b",
+    r"\b(?:never|do not|don['’]t) (?!(?:ask|know|think|see|understand|remember|have|worry|mind|get)"
+    r"\b)\w+",
+    r"\bonly\b(?=[.,;!]|$|, please)",
+    r"\b(?:at least|at most|no more than|not more than|maximum|minimum)\b",
+    r"(?:^|[,;:] )no \w+(?: \w+)?(?=[.,;!]|$)",
+    r"\b(?:budget|deadline|limit|launch|go-live|target|brand colou?r|colou?r)\b[^?]{0,40}"
+    r"\b(?:is|are|on|by|:)\s",
+    r"\b(?:is|are) approved\b|\bapproved (?:it|this|that)\b",
+    r"\b(?:we|i)(?:['’]ve| have)? (?:decided|agreed|chosen|chose|settled)\b",
+    r"^(?:decided|agreed|decision|final)\b",
+    r"\bkeep (?:it|them|this|that) as\b",
+    r"\bi want to (?:see|check|approve|review)\b.*\bbefore\b",
+    r"\bmake(?: it)? idempotent\b",
+    # German
+    r"\b(?:muss|müssen|darf nicht|dürfen nicht|nur noch|auf keinen fall|wir nehmen"
+    r"|wir haben entschieden|entschieden)\b",
+    # French, Spanish, Portuguese and Italian
+    r"\b(?:doit|doivent|il faut|uniquement|on a décidé|nous avons décidé)\b",
+    r"\b(?:debe|deben|tiene que|solamente|hemos decidido|usaremos|no uses)\b",
+    r"\b(?:deve|devem|devono|temos que|somente|decidimos|abbiamo deciso|soltanto)\b",
+    # Russian, Polish
+    r"(?:должн[аоы]?\b|нельзя|только|решили)",
+    r"\b(?:musi|tylko|zdecydowaliśmy)\b",
+    # Chinese, Japanese, Korean, Thai
+    r"(?:必须|必須|不要|不得|不能|只能|只用|决定|決定|务必)",
+    r"(?:てはいけない|しないで|必ず|だけ(?:に|を|で)|に決め)",
+    r"(?:해야 (?:한다|합니다|해)|하지 ?마|만 사용)",
+    r"(?:เท่านั้น|ต้อง|ห้าม|อย่า)",
+)
+
+# The person tells of a way that was tried.
+TRIED = (
+    r"\b(?:we|i) (?:already )?tried\b",
+    r"\b(?:did not|didn['’]t|does not|doesn['’]t) work\b.*\bbecause\b",
+    r"\bwir haben .{0,60}(?:probiert|versucht)\b",
+    r"试过|試した",
+)
+
+# Labels with which a sentence says itself what it is.
+ACCEPTANCE = (
+    r"^\W*(?:acceptance(?: criteria| criterion)?|definition of done|done when|abnahme"
+    r"|验收(?:标准)?)\s*[:：]",
+)
+REJECTED_LABEL = (r"^\W*(?:rejected|ruled out|verworfen|rejeté|descartado)\s*:",)
+
+# An agent states that something is decided, or ruled out.
+SAID_REJECTED = (*REJECTED_LABEL, r"^\W*we ruled out\b")
+SAID_DECIDED = (
+    r"^\W*decision(?: \d+)?\s*:",
+    r"^\W*(?:decided|agreed)\b",
+    r"\b(?:we|i)(?:['’]ve| have)? (?:decided|agreed|settled|chosen|chose)\b",
+    r"^\W*(?:entscheidung|décision|decisión|决定|決定)\s*[:：]",
+)
+# The name of a file of decisions.
+DECISION_FILE = (r"decision|entscheid|\badr\b",)
+
+# A sentence that points back at the one before: "Don't change it".
+BACKWARD = (
+    r"^(?:don['’]t|do not|never|keep|please|leave)\b[^.]{0,30}"
+    r"\b(?:it|them|this|that|those|these)\b",
+)
+GREETING = (
+    r"^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening)|hallo|guten (?:morgen|tag|abend)|moin"
+    r"|bonjour|salut|hola|ciao|olá|привет|你好|您好|こんにちは|안녕하세요|สวัสดี(?:ครับ|ค่ะ)?)"
+    r"(?: there| all| again)?\W*$",
+)
+
+# What a decline is about, in its own words.
+FIELD = (
+    r"\bask(?:ing)?\b.*?\b(?:about|for)\s+(?P<it>[^,;:.!?]+)",
+    r"\b(?:can['’]t|cannot) (?:stand|bear)\s+(?P<it>[^,;:.!?]+)",
+    r"\b(?:i|we) hate\s+(?P<it>[^,;:.!?]+)",
+    r"^no\s+(?P<it>[^,;]+)[,;]",
+    r"\b(?:share|say|give|tell|show|disclose|answer)\s+(?:you |out )?(?P<it>[^,;:.!?]+)",
+    r"^(?P<it>[^,;:]{2,40}?)\s+(?:is|are) (?:out of the question|off the table)",
+)
+# The same at the beginning of the message: "For the prices: ..."
+TOPIC_OF_MESSAGE = r"^for (?:the )?(?P<it>[^:,]{2,40})[:,]"
+FILLER = frozenset(
+    (
+        *("a", "an", "the", "any", "our", "my", "your", "that", "this", "these", "those"),
+        *("yet", "again", "now", "anymore", "please", "more", "to", "you", "me", "us"),
+    )
+)
+
+# Words of a quotation that say nothing about what it decides.
+OF_NO_WEIGHT = frozenset(("decision", "1", "2", "3", "4", "5", "use", "plain", "please"))
+
+# Tell-tale words of a message that may state or decline something; the second tuple of each is
+# looked for only where not all letters are ASCII.
+AGENT_TELLS = ("ecision", "ecided", "ejected:", "uled out", "ntscheid", "ntschied")
+AGENT_TELLS_ABROAD = ("écidé", "écision", "决定", "決定")
+PERSON_TELLS = (
+    *("decid", "decision", "t ask", "rather not", "must", "never", "approved", "t change"),
+    *("t touch", "legal no", "t stand", "the table", "acceptance", "at least", "at most"),
+    *("deadline", "agreed", "entsch", "nicht", "jamais", "il faut", "nunca"),
+)
+PERSON_TELLS_ABROAD = (
+    *("décid", "müss", "não", "нельзя", "решили", "только", "не ", "决定", "決定", "必须", "必須"),
+    *("不要", "禁止", "别再", "ต้อง", "ห้าม", "อย่า", "เท่านั้น", "だけ", "ないで", "마세요"),
+)
