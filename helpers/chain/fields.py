@@ -1,4 +1,4 @@
-"""Carried fields (seed 000): state accumulates, `declined` is a value, the person alone lifts it."""
+"""Carried fields (seed 000): state accumulates, a decline stays, the person alone lifts it."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _STOPPED_BY = re.compile(r"[^,\n]*, hop \d+: [a-z]+")
 
 @dataclass(frozen=True)
 class Sender:
-    """Who hands over: the profile, and the handover it works in (None: the orchestrator, depth 0)."""
+    """Who hands over, and the handover it works in (None: the orchestrator, at depth 0)."""
 
     profile: str
     inside: Handover | None = None
