@@ -133,6 +133,10 @@ class Chain:
             builder.add(event)
         return builder.chain()
 
+    def after_resume(self) -> Chain:
+        """The chain as if its stop were lifted now."""
+        return replace(self, stop="", fresh_from=len(self.handovers))
+
     @cached_property
     def places(self) -> Mapping[str, int]:
         """Where each handover stands in `handovers`; of an id that stands twice the first."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from ..values.events import DeclineLifted
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -22,15 +24,6 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Lift:
-    """A decline the person took back; `by` is "person" or "command line"."""
-
-    field: str
-    verbatim: str
-    by: str
-
-
-@dataclass(frozen=True)
 class Hop:
     """The hop that is merged: who says it, its number, and what comes to light on the way."""
 
@@ -38,4 +31,4 @@ class Hop:
     number: int = 0
     evidence: Evidence = Evidence()
     warnings: list[str] = field(default_factory=list)
-    lifts: list[Lift] = field(default_factory=list)
+    lifts: list[DeclineLifted] = field(default_factory=list)

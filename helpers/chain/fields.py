@@ -1,4 +1,4 @@
-"""Carried fields (seed 000): state accumulates, `declined` is a value, the person alone lifts it."""
+"""Carried fields (seed 000): state accumulates, a decline stays, the person alone lifts it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from pydantic import JsonValue
 
+from ..values.events import DeclineLifted
 from ..values.names import words
 from ..values.packet import StateField
 from .answered import name_key
-from .evidence import Hop, Lift
+from .evidence import Hop
 
 # Characters of a verbatim quote; a shorter one must be the person's whole message.
 SHORTEST_PROOF = 8
@@ -89,7 +90,8 @@ def _after_decline(old: StateField, new: StateField, hop: Hop) -> StateField:
         return old.model_copy(update={"verbatim": old.verbatim or new.verbatim})
     by = _lifted_by(old, new, hop)
     if by:
-        hop.lifts.append(Lift(old.field, new.verbatim, by))
+        lift = DeclineLifted(field=old.field, verbatim=new.verbatim, by=by)
+        hop.lifts.append(lift)
         return new
     time = hop.evidence.when(old.hop)
     when = f", {time}" if time else ""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from ..values.events import DeclineLifted
 from ..values.names import words
 from ..values.packet import (
     Artifact,
@@ -28,10 +29,10 @@ from ..values.packet import (
 )
 from .answered import SETTLED, name_key
 from .decisions import gather_decisions
-from .evidence import Evidence, Hop, Lift
+from .evidence import Evidence, Hop
 from .fields import gather_fields
 
-__all__ = ["Evidence", "Lift", "Merged", "brought_up", "merge", "told_once"]
+__all__ = ["Evidence", "Merged", "brought_up", "merge", "told_once", "with_own"]
 
 Item = TypeVar("Item", bound=Value)
 # Which turns travel and what a receiver may do is more than the call says: the flow sets them.
@@ -45,15 +46,18 @@ class Merged:
 
     packet: HandoverPacket
     warnings: tuple[str, ...] = ()
-    lifts: tuple[Lift, ...] = ()
+    lifts: tuple[DeclineLifted, ...] = ()
 
 
 def brought_up(packet: HandoverPacket, newest: HandoverPacket | None) -> HandoverPacket:
     """What was handed over, with all that the chain has gathered since."""
-    if newest is None:
-        return packet
-    inherited = (row.name for row in rows() if row.travels.inherited)
-    return packet.model_copy(update={name: getattr(newest, name) for name in inherited})
+    return packet if newest is None else with_own(newest, packet)
+
+
+def with_own(packet: HandoverPacket, own: HandoverPacket) -> HandoverPacket:
+    """A packet under the identity of another, with what that never passes on."""
+    update = {row.name: getattr(own, row.name) for row in rows() if not row.travels.inherited}
+    return packet.model_copy(update={**update, "identity": own.identity, "topic": own.topic})
 
 
 def merge(
@@ -61,16 +65,16 @@ def merge(
 ) -> Merged:
     """The packet after what was given, by a call or a reply, from the chain's newest one.
 
-    What is never inherited is as given, and on the hand-back of `previous` itself as it was. The
-    topic is that of `previous`, turns and authority are for the caller to set.
+    What is never inherited is as given. The topic is that of `previous`; turns and authority stay
+    empty, they are for the caller to set.
     """
     base = previous or HandoverPacket(identity=identity, topic="")
-    is_same = base.identity.handover_id == identity.handover_id
-    own = base if is_same else Contents()
+    nothing = Contents()
     hop = Hop(identity.sender, identity.hop, evidence)
     update: dict[str, object] = {"identity": identity}
     for row in rows():
-        update[row.name] = _next(row, base if row.travels.inherited else own, given, hop)
+        before = base if row.travels.inherited else nothing
+        update[row.name] = _next(row, before, given, hop)
     packet = base.model_copy(update=update)
     still_open = _unsettled(packet.open_questions, packet.state)
     packet = packet.model_copy(update={"open_questions": still_open})

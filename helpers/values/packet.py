@@ -12,7 +12,7 @@ entry, the note and "is it answered already" follow from the row.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -253,7 +253,7 @@ def package_rows() -> tuple[Row, ...]:
     return tuple(sorted(rows(), key=lambda row: row.travels.place))
 
 
-@lru_cache(maxsize=None)
+@cache
 def main_field(kind: type[Value]) -> str:
     """The one field that each item of this kind needs: a decision's text, an artifact's path."""
     return next(name for name, field in kind.model_fields.items() if field.is_required())

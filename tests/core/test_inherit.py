@@ -1,50 +1,55 @@
 """What travels: nothing that was said is dropped, a decline is a value, authority only narrows."""
 
-import time
-import types
+from typing import Annotated
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from usr.plugins.software_orchestrator.helpers.chain import merge
-from usr.plugins.software_orchestrator.helpers.chain.merge import (
-    Evidence,
-    blank,
-    bounded,
-    merge_decisions,
-    merge_state,
-    narrowed,
-    said,
-    told_once,
-)
+from usr.plugins.software_orchestrator.helpers.chain import news as chain_news
+from usr.plugins.software_orchestrator.helpers.chain.authority import bounded, narrowed
+from usr.plugins.software_orchestrator.helpers.chain.decisions import gather_decisions
+from usr.plugins.software_orchestrator.helpers.chain.evidence import Evidence, Hop
+from usr.plugins.software_orchestrator.helpers.chain.fields import blank, gather_fields, wrote
+from usr.plugins.software_orchestrator.helpers.values import packet as values
 from usr.plugins.software_orchestrator.helpers.values.packet import (
     Artifact,
     Authority,
+    Contents,
+    Decision,
+    Flag,
+    HandoverPacket,
+    Identity,
     OpenQuestion,
     RejectedPath,
+    Row,
     StateField,
+    Travels,
     Turn,
 )
 
 nobody = Evidence()
 
 
+def field(name, said):
+    """A field as a call says it: of a value, or of {"status", "value", "verbatim"}."""
+    return StateField(field=name, **(said if isinstance(said, dict) and said else {"value": said}))
+
+
+def gathered(gather, before, items, **hop):
+    """What a gatherer makes of items, its warnings and lifts."""
+    merged = Hop(**{"owner": "x", "number": 1, **hop})
+    return gather(before, items, merged), merged.warnings, merged.lifts
+
+
 def state_after(*hops, evidence=nobody):
-    """Fields after hops that each say something: mappings of field to a value, or to {"status", "value", "verbatim"}."""
-    fields, warnings, lifts = (), (), ()
-    for hop, said_now in enumerate(hops, 1):
-        items = [
-            {
-                "field": name,
-                "value": None,
-                "status": "answered",
-                **(value if isinstance(value, dict) else {"value": value}),
-            }
-            for name, value in said_now.items()
-        ]
-        fields, warnings, lifts = merge_state(
-            fields, items, owner=f"agent{hop}", hop=hop, evidence=evidence
+    """Fields after hops that each say something, with the last hop's warnings and lifts."""
+    fields, warnings, lifts = (), [], []
+    for number, said_now in enumerate(hops, 1):
+        items = [field(name, said) for name, said in said_now.items()]
+        fields, warnings, lifts = gathered(
+            gather_fields, fields, items, owner=f"agent{number}", number=number, evidence=evidence
         )
     return {item.field: item for item in fields}, warnings, lifts
 
@@ -128,7 +133,7 @@ def test_words_the_person_did_not_write_do_not_lift_a_decline(messages):
     ],
 )
 def test_very_few_words_prove_something_only_as_a_whole_message(words, message, proof):
-    assert said(words, (message,)) is proof
+    assert wrote(words, (message,)) is proof
 
 
 def test_the_command_line_lifts_a_decline():
@@ -215,15 +220,13 @@ def test_fields_of_other_names_stay_apart(one, other):
 
 def test_two_spellings_of_an_older_record_both_stay_and_the_decline_counts():
     before = (StateField(field="VAT", value=1), StateField(field="vat", status="declined"))
-    fields, warnings, _ = merge_state(
-        before, [{"field": "VAT", "value": 2}], owner="x", hop=3, evidence=nobody
-    )
+    fields, warnings, _ = gathered(gather_fields, before, [StateField(field="VAT", value=2)])
     assert fields == before
     assert "stays declined" in warnings[0]
 
 
 names = st.sampled_from(["a", "b", "c"])
-values = st.sampled_from(["", None, 0, "x", False, [], {"k": 1}])
+said_values = st.sampled_from(["", None, 0, "x", False, [], {"k": 1}])
 statuses = st.sampled_from(
     ["answered", "volunteered", "declined", "skipped_not_triggered", "skipped_section_omitted"]
 )
@@ -231,7 +234,7 @@ says = st.dictionaries(
     names,
     st.fixed_dictionaries(
         {
-            "value": values,
+            "value": said_values,
             "status": statuses,
             "verbatim": st.sampled_from(["", "I do not want to tell"]),
         }
@@ -245,13 +248,8 @@ def test_a_decline_survives_any_sequence_of_hops(hops):
     declined: set[str] = set()
     fields = ()
     for hop, said_now in enumerate(hops, 1):
-        fields, _, lifts = merge_state(
-            fields,
-            [{"field": name, **item} for name, item in said_now.items()],
-            owner="x",
-            hop=hop,
-            evidence=nobody,
-        )
+        items = [StateField(field=name, **item) for name, item in said_now.items()]
+        fields, _, lifts = gathered(gather_fields, fields, items, number=hop)
         declined |= {name for name, item in said_now.items() if item["status"] == "declined"}
         assert not lifts
         assert declined == {item.field for item in fields if item.status == "declined"}
@@ -262,13 +260,8 @@ def test_a_decline_survives_any_sequence_of_hops(hops):
 def test_a_value_once_given_never_becomes_blank(hops):
     fields, given_once = (), set()
     for hop, said_now in enumerate(hops, 1):
-        fields, _, _ = merge_state(
-            fields,
-            [{"field": name, **item} for name, item in said_now.items()],
-            owner="x",
-            hop=hop,
-            evidence=nobody,
-        )
+        items = [StateField(field=name, **item) for name, item in said_now.items()]
+        fields, _, _ = gathered(gather_fields, fields, items, number=hop)
         given_once |= {item.field for item in fields if item.status in ("answered", "volunteered")}
         assert given_once <= {
             item.field for item in fields if item.status == "declined" or not blank(item.value)
@@ -279,12 +272,13 @@ def test_a_value_once_given_never_becomes_blank(hops):
 
 
 def decided(*hops):
-    decisions, warnings = (), ()
-    for hop, items in enumerate(hops, 1):
-        decisions, warnings = merge_decisions(
-            decisions,
-            [{"text": item} if isinstance(item, str) else item for item in items],
-            f"agent{hop}",
+    decisions, warnings = (), []
+    for number, said_now in enumerate(hops, 1):
+        items = [
+            Decision(text=item) if isinstance(item, str) else Decision(**item) for item in said_now
+        ]
+        decisions, warnings, _ = gathered(
+            gather_decisions, decisions, items, owner=f"agent{number}"
         )
     return decisions, warnings
 
@@ -354,7 +348,7 @@ def test_a_superseded_decision_can_be_taken_up_again_in_words():
     [
         {"id": "d1", "text": "Use HTML"},
         {"id": "d1", "text": "Use HTML", "version": 1},
-        {"text": "Use HTML", "version": "v0"},
+        {"text": "Use HTML", "version": 0},
         "Use HTML",
     ],
 )
@@ -373,53 +367,80 @@ def test_a_rejected_decision_stays_rejected_when_it_is_repeated():
     assert shape(decisions) == [("d1", 1, "rejected")]
 
 
-B2, A1 = (
-    {"id": "x", "version": 2, "text": "B", "supersedes": "x"},
-    {"id": "x", "version": 1, "text": "A"},
-)
-
-
-@pytest.mark.parametrize(
-    "hops", [([B2, A1],), ([B2], [A1]), ([A1], [B2]), ([A1, B2],), ([B2], [A1], [A1, B2])]
-)
-def test_of_two_versions_the_higher_one_stands_whichever_comes_first(hops):
-    decisions, _ = decided(*hops)
-    assert [(item.version, item.text, item.status) for item in decisions] == [
-        (1, "A", "superseded"),
-        (2, "B", "active"),
-    ]
-
-
-def test_three_versions_told_newest_first_stand_in_their_order():
-    decisions, _ = decided(
-        [{"id": "x", "version": n, "text": f"T{n}"} for n in (3, 2, 1)], ["Other"]
+def test_an_older_version_told_late_is_left_out_and_said():
+    decisions, warnings = decided(
+        [{"id": "x", "text": "B", "version": 2}], [{"id": "x", "text": "A", "version": 1}]
     )
-    assert shape(decisions) == [
-        ("x", 1, "superseded"),
-        ("x", 2, "superseded"),
-        ("x", 3, "active"),
-        ("d1", 1, "active"),
-    ]
-
-
-def test_other_words_for_a_version_that_is_recorded_are_said_and_change_nothing():
-    decisions, warnings = decided([A1], [B2], [{**A1, "text": "C"}])
-    assert [(item.version, item.text) for item in decisions] == [(1, "A"), (2, "B")]
+    assert [(item.version, item.text, item.status) for item in decisions] == [(2, "B", "active")]
     assert "x v1" in warnings[0]
 
 
-def test_twenty_thousand_decisions_and_questions_are_merged_in_seconds():
-    begun = time.process_time()
-    decisions, _ = merge_decisions(
-        (), [{"text": f"decision number {n}"} for n in range(20_000)], "x"
-    )
-    again, _ = merge_decisions(
-        decisions, [{"text": f"decision number {n}"} for n in range(20_000)], "x"
-    )
-    questions = merge.merge_questions((), [{"text": f"question {n}?"} for n in range(20_000)], ())
-    assert again == decisions
-    assert (len(decisions), len(questions), questions[-1].id) == (20_000, 20_000, "q20000")
-    assert time.process_time() - begun < 8
+DECIDED = {"text": "No cookies", "owner": "user"}
+DECLINED_BY_USER = {**DECIDED, "status": "declined"}
+
+
+@pytest.mark.parametrize("first", [DECIDED, DECLINED_BY_USER])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"id": "d1", "text": "Cookies are fine"},
+        {"id": "d1", "text": "No cookies", "status": "rejected"},
+        {"id": "d1", "text": "No cookies", "owner": "hacker"},
+        {"id": "d1", "text": "No cookies", "version": 7},
+        {"text": "no  cookies", "status": "superseded"},
+        {"id": "mine", "text": "No cookies", "status": "superseded"},
+    ],
+)
+def test_a_decision_of_the_person_is_not_changed_by_a_model(first, change):
+    before, _ = decided([first])
+    after, warnings = decided([first], [change])
+    assert after == before
+    assert "d1" in warnings[0]
+
+
+def test_a_model_cannot_supersede_a_decision_of_the_person():
+    decisions, warnings = decided([DECIDED], [{"text": "Cookies", "supersedes": "d1"}])
+    assert shape(decisions) == [("d1", 1, "active"), ("d2", 1, "active")]
+    assert "person" in warnings[0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"id": "d1", "text": "Cookies are fine", "owner": "User"},
+        {"text": "Cookies are fine", "supersedes": "d1", "owner": "user"},
+    ],
+)
+def test_the_person_changes_a_decision_of_its_own(change):
+    decisions, warnings = decided([DECIDED], [change])
+    assert [(item.text, item.status) for item in decisions] == [
+        ("No cookies", "superseded"),
+        ("Cookies are fine", "active"),
+    ]
+    assert not warnings
+
+
+def test_repeating_a_decision_of_the_person_is_no_change():
+    decisions, warnings = decided([DECIDED], ["No cookies", {"id": "d1", "text": "no cookies"}])
+    assert shape(decisions) == [("d1", 1, "active")]
+    assert not warnings
+
+
+def test_two_decisions_never_share_an_id():
+    large = {"id": "d999999", "text": "A"}
+    decisions, _ = decided([large, "B", "C"], ["D", {"id": "d4", "text": "E"}])
+    assert len({item.id for item in decisions}) == len(decisions) == 5
+    assert {item.version for item in decisions} == {1}
+
+
+def test_twenty_thousand_decisions_and_questions_are_merged():
+    decisions = [Decision(text=f"decision number {n}") for n in range(20_000)]
+    questions = [OpenQuestion(text=f"question {n}?") for n in range(20_000)]
+    once, _, _ = gathered(gather_decisions, (), decisions)
+    again, _, _ = gathered(gather_decisions, once, decisions)
+    asked, _, _ = gathered(merge._gather_questions, (), questions)
+    assert again == once
+    assert (len(once), len(asked), asked[-1].id) == (20_000, 20_000, "q20000")
 
 
 def test_superseding_what_is_not_there_is_said():
@@ -443,7 +464,7 @@ decision_items = st.fixed_dictionaries(
 def test_no_decision_is_ever_dropped_and_each_id_is_active_at_most_once(hops):
     before = ()
     for hop in hops:
-        after, _ = merge_decisions(before, hop, "x")
+        after, _, _ = gathered(gather_decisions, before, [Decision(**item) for item in hop])
         assert {(item.id, item.version) for item in before} <= {
             (item.id, item.version) for item in after
         }
@@ -456,60 +477,122 @@ def test_no_decision_is_ever_dropped_and_each_id_is_active_at_most_once(hops):
 # lists, turns, questions
 
 
-def given_(**fields):
-    empty = dict.fromkeys(
-        (
-            "state",
-            "decisions",
-            "artifacts",
-            "rejected_paths",
-            "open_questions",
-            "flags",
-            "sections_done",
-            "notes",
-        ),
-        (),
+def identity(hop, sender="a"):
+    return Identity(
+        handover_id=f"ho-{hop}",
+        chain_id="c",
+        hop=hop,
+        depth=0,
+        sender=sender,
+        receiver="b",
+        created_at="2026-06-05T14:03:00Z",
     )
-    return types.SimpleNamespace(
-        **{**empty, "stopped_at": "", "goal": "", "acceptance_criteria": (), **fields}
-    )
+
+
+def merged_(previous, evidence=nobody, **given):
+    hop = previous.identity.hop + 1 if previous else 1
+    return merge.merge(previous, Contents(**given), identity(hop), evidence).packet
 
 
 def test_rejected_paths_are_added_and_a_reason_is_not_lost_by_repeating():
-    old = (RejectedPath(what="Flash", why="dead"),)
-    found = merge._added(
-        old, [RejectedPath(what="flash"), RejectedPath(what="Java applet", why="dead too")], "what"
+    first = merged_(None, rejected_paths=(RejectedPath(what="Flash", why="dead"),))
+    packet = merged_(
+        first,
+        rejected_paths=(
+            RejectedPath(what="flash"),
+            RejectedPath(what="Java applet", why="dead too"),
+        ),
     )
-    assert [(path.what, path.why) for path in found] == [
+    assert [(path.what, path.why) for path in packet.rejected_paths] == [
         ("Flash", "dead"),
         ("Java applet", "dead too"),
     ]
 
 
 def test_an_answered_or_declined_question_is_gone_and_others_stay():
-    questions = (
-        OpenQuestion(id="q1", text="VAT?", field="vat_id"),
-        OpenQuestion(id="q2", text="Logo?"),
+    questions = (OpenQuestion(text="VAT?", field="vat_id"), OpenQuestion(text="Logo?"))
+    first = merged_(None, open_questions=questions)
+    packet = merged_(
+        first,
+        open_questions=(OpenQuestion(text="logo?"), OpenQuestion(text="Colour?")),
+        state=(StateField(field="VAT id", status="declined"),),
     )
-    state = (StateField(field="vat_id", status="declined"),)
-    assert [
-        item.id
-        for item in merge.merge_questions(
-            questions, ({"text": "logo?"}, {"text": "Colour?"}), state
-        )
-    ] == [
-        "q2",
-        "q3",
-    ]
+    assert [item.id for item in packet.open_questions] == ["q2", "q3"]
 
 
 def test_an_artifact_named_again_is_recorded_as_it_is_now():
-    found = merge.merge_artifacts(
-        (Artifact(path="a.css", kind="style", sha256="1" * 64, size=1),),
-        ({"path": "a.css"},),
-        lambda path: ("2" * 64, 2),
-    )
-    assert found == (Artifact(path="a.css", kind="style", sha256="2" * 64, size=2),)
+    first = merged_(None, artifacts=(Artifact(path="a.css", kind="style"),))
+    now = Evidence(artifact=lambda path: ("2" * 64, 2))
+    packet = merged_(first, now, artifacts=(Artifact(path="a.css"),))
+    assert packet.artifacts == (Artifact(path="a.css", kind="style", sha256="2" * 64, size=2),)
+
+
+SAID = {
+    "goal": "Build the hero",
+    "summary": "It began",
+    "user_state": "in a hurry",
+    "stopped_at": "the login page",
+    "acceptance_criteria": ("It loads",),
+    "notes": ("one",),
+    "sections_done": ("A",),
+    "flags": (Flag(text="careful"),),
+    "next_action": "go",
+    "return_condition": "done",
+    "handover_reason": "because",
+}
+
+
+def test_what_is_inherited_stays_and_what_is_not_does_not():
+    packet = merged_(merged_(None, **SAID), notes=("two",), goal="")
+    for row in values.rows():
+        if row.name in SAID and row.name != "notes":
+            kept = SAID[row.name] if row.travels.inherited else type(SAID[row.name])()
+            assert getattr(packet, row.name) == kept, row.name
+    assert packet.notes == ("one", "two")
+
+
+def test_a_packet_brought_up_keeps_what_it_never_passes_on():
+    first = merged_(None, **SAID)
+    newest = merged_(first, summary="other", notes=("two",))
+    packet = merge.brought_up(first, newest)
+    assert (packet.summary, packet.notes) == ("It began", ("one", "two"))
+    assert packet.identity == first.identity
+
+
+class Size(values.Value):
+    label: str
+    inches: int = 0
+
+
+class Wider(HandoverPacket):
+    """A packet with rows that the merge has never heard of."""
+
+    colour: Annotated[str, Travels("Colour", inherited="newest", news=True)] = ""
+    tags: Annotated[tuple[str, ...], Travels("Tags", inherited="all")] = ()
+    sizes: Annotated[tuple[Size, ...], Travels("Sizes", inherited="all", news=True)] = ()
+
+
+WIDER = (
+    Row("colour", str, False, Travels("Colour", inherited="newest", news=True)),
+    Row("tags", str, True, Travels("Tags", inherited="all")),
+    Row("sizes", Size, True, Travels("Sizes", inherited="all", news=True)),
+)
+
+
+def test_a_new_row_needs_no_change_of_the_merge(monkeypatch):
+    wider = (*values.rows(), *WIDER)
+    monkeypatch.setattr(merge, "rows", lambda: wider)
+    monkeypatch.setattr(chain_news, "rows", lambda: wider)
+    sizes = (Size(label="small"), Size(label="Large", inches=2))
+    first = Wider(identity=identity(1), topic="t", colour="red", tags=("a",), sizes=sizes)
+    said = Wider(identity=identity(2), topic="t", tags=("b",), sizes=(Size(label="large"),))
+    quiet = merge.merge(first, said, identity(2), nobody).packet
+    assert (quiet.colour, quiet.tags, quiet.sizes) == ("red", ("a", "b"), sizes)
+    assert chain_news.news(quiet, first) == ()
+    said = said.model_copy(update={"colour": "blue", "sizes": (Size(label="Huge"),)})
+    loud = merge.merge(first, said, identity(2), nobody).packet
+    assert (loud.colour, loud.sizes) == ("blue", (*sizes, Size(label="Huge")))
+    assert chain_news.news(loud, first) == ("colour", "sizes")
 
 
 def test_turns_that_the_summary_tells_travel_once():
@@ -518,14 +601,16 @@ def test_turns_that_the_summary_tells_travel_once():
         Turn(role="user", text="I want a quote form with three fields"),
         Turn(role="assistant", text="Fine."),
     )
-    kept, warnings = told_once(turns, "Start.\nuser: I want a quote form  with three fields\nok")
+    kept, warnings = merge.told_once(
+        turns, "Start.\nuser: I want a quote form  with three fields\nok"
+    )
     assert [turn.text for turn in kept] == ["Fine."]
-    assert warnings == ("2 of the recent turns stand word for word in the summary and travel once",)
+    assert "2 of the recent turns" in warnings[0]
 
 
 def test_the_same_turn_twice_in_a_row_travels_once():
     turn = Turn(role="user", text="hello")
-    kept, warnings = told_once((turn, turn, Turn(role="assistant", text="hello"), turn), "")
+    kept, warnings = merge.told_once((turn, turn, Turn(role="assistant", text="hello"), turn), "")
     assert kept == (turn, Turn(role="assistant", text="hello"), turn)
     assert len(warnings) == 1
     assert "1 of the recent turns repeats the turn before it" in warnings[0]
@@ -546,8 +631,18 @@ def test_the_same_turn_twice_in_a_row_travels_once():
     ],
 )
 def test_a_grant_is_narrowed_to_what_its_giver_has(giver, asked, granted, denied, refused):
-    found, widened = narrowed(Authority(granted=tuple(giver)), {"granted": asked, "denied": []})
+    found, widened = narrowed(Authority(granted=tuple(giver)), Authority(granted=tuple(asked)))
     assert (list(found.granted), list(found.denied), list(widened)) == (granted, denied, refused)
+
+
+@pytest.mark.parametrize(
+    "spelling", ["to deploy", "Deploy.", "de\u200bploy", "ｄｅｐｌｏｙ", " DEPLOY ", '"deploy"']
+)
+def test_a_right_is_one_right_in_every_spelling(spelling):
+    giver = Authority(granted=("read", "deploy"), denied=("deploy",))
+    found, widened = narrowed(giver, Authority(granted=("read", spelling)))
+    assert (found.granted, widened) == (("read",), (spelling,))
+    assert bounded(Authority(granted=(spelling,)), Authority(granted=("deploy",))).denied == ()
 
 
 def may(authority, what):
@@ -566,13 +661,13 @@ authorities = st.builds(
 @settings(max_examples=400)
 @given(
     authorities,
-    st.none() | st.fixed_dictionaries({"granted": rights, "denied": rights}),
+    st.none() | authorities,
     st.sampled_from(["read", "write", "deploy", "else"]),
 )
 def test_nobody_ever_gives_more_than_it_has(giver, asked, what):
     found, _ = narrowed(giver, asked)
     assert may(giver, what) or not may(found, what)
-    assert not (asked and what in map(str.casefold, asked["denied"]) and may(found, what))
+    assert not (asked and what in map(str.casefold, asked.denied) and may(found, what))
 
 
 @settings(max_examples=400)

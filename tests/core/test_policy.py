@@ -3,15 +3,11 @@
 import pytest
 
 from usr.plugins.software_orchestrator.helpers.chain import rules
-from usr.plugins.software_orchestrator.helpers.chain.chain import (
-    CLOSED,
-    NEXT,
-    OPEN,
-    Chain,
-    Handover,
-)
+from usr.plugins.software_orchestrator.helpers.chain.chain import Chain, Handover
 from usr.plugins.software_orchestrator.helpers.chain.rules import Sender
+from usr.plugins.software_orchestrator.helpers.values.call import Caller
 from usr.plugins.software_orchestrator.helpers.values.errors import RefusedError
+from usr.plugins.software_orchestrator.helpers.values.events import CLOSED, KINDS, OPEN
 from usr.plugins.software_orchestrator.helpers.values.packet import HandoverPacket
 from usr.plugins.software_orchestrator.helpers.values.roster import Roster, Specialist
 
@@ -39,7 +35,7 @@ def handover(
         "schema": 1,
     }
     packet = HandoverPacket.model_validate({"identity": identity, "topic": "t", **fields})
-    return Handover(packet, fingerprint, now, (), continues=continues)
+    return Handover(packet, now, (), continues=continues, fingerprint=fingerprint)
 
 
 def refused(rule, *arguments, **named):
@@ -95,7 +91,8 @@ def test_depth_is_the_length_of_the_parent_line(settings, depth, allowed):
     if allowed:
         rules.check_depth(chain, sender, settings)
     else:
-        assert refused(rules.check_depth, chain, sender, settings).code == "depth"
+        error = refused(rules.check_depth, chain, sender, settings)
+        assert (error.code, error.stops) == ("depth", "")
 
 
 def test_a_parent_line_that_runs_in_a_circle_ends():
@@ -129,11 +126,9 @@ def test_a_visited_specialist_gets_the_run_again_only_with_news(settings):
         "Build the café hero.",
         "build  the café hero!",
         "- Build the café hero",
-        "1. **Build the café hero**",
         '"Build the café hero"',
-        "„Build the “café” hero“",
-        "> Build the cafe\u0301 hero …",
-        "BUILD THE CAFÉ HERO",
+        "Build the cafe\u0301 hero …",
+        "BUILD THE\u200b CAFÉ HERO",
     ],
 )
 def test_the_same_goal_in_another_dress_is_the_same_goal(goal):
@@ -190,9 +185,96 @@ def test_a_required_field_is_filled_by_a_value_or_a_decline(name, filled):
 
 
 def test_every_state_is_open_or_closed_or_prepared_and_leads_somewhere():
-    assert set(NEXT) == OPEN | CLOSED | {"prepared"}
+    states = {kind.state for kind in KINDS.values() if kind.state}
+    assert states == OPEN | CLOSED | {"prepared"}
+    nexts = {
+        state: {kind.kind for kind in KINDS.values() if state in kind.follows} for state in states
+    }
     for state in OPEN:
-        assert {"done", "failed", "cancelled"} <= NEXT[state]
-    assert {"failed", "cancelled", "superseded"} <= NEXT["prepared"]
+        assert {"done", "failed", "cancelled"} <= nexts[state]
+    assert {"failed", "cancelled", "superseded"} <= nexts["prepared"]
     for state in CLOSED - {"superseded"}:
-        assert NEXT[state] == {"reopened"}
+        assert nexts[state] == {"reopened"}
+
+
+ASKED, DONE = handover(1, "solution_architect", now="clarify"), handover(2, "hacker", now="done")
+
+
+@pytest.mark.parametrize(
+    ("answers", "receiver", "allowed"),
+    [
+        ("", "hacker", True),
+        (ASKED.id, "Solution-Architect", True),
+        (ASKED.id, "hacker", False),
+        (DONE.id, "hacker", False),
+        ("ho-00000000000000ff", "solution_architect", False),
+    ],
+)
+def test_an_answer_goes_to_the_specialist_that_asked(answers, receiver, allowed):
+    chain = Chain("c", handovers=(ASKED, DONE))
+    if allowed:
+        rules.check_answers(chain, answers, receiver)
+    else:
+        error = refused(rules.check_answers, chain, answers, receiver)
+        assert error.code == "unknown_reference"
+        assert ASKED.id in error.hint
+        assert DONE.id not in error.hint
+
+
+def test_an_answer_to_nobody_is_told_that_nothing_waits():
+    error = refused(rules.check_answers, Chain("c", handovers=(DONE,)), DONE.id, "hacker")
+    assert "leave answers out" in error.hint
+
+
+@pytest.mark.parametrize(
+    ("now", "profile", "code"),
+    [
+        ("accepted", "solution_architect", ""),
+        ("done", "solution_architect", "nothing_open"),
+        ("accepted", "hacker", "graph"),
+    ],
+)
+def test_who_hands_over_works_in_an_open_handover(settings, now, profile, code):
+    sender = Sender(profile, handover(1, "solution_architect", now=now))
+    receiver = settings.roster.find("implementation_engineer")
+    if code:
+        error = refused(rules.check_sender, sender, Caller(), receiver, settings.roster)
+        assert error.code == code
+    else:
+        rules.check_sender(sender, Caller(), receiver, settings.roster)
+
+
+def test_a_handover_is_started_only_where_it_was_prepared():
+    inner = handover(2, "hacker", parent=ASKED.id, now="prepared")
+    chain = Chain("c", handovers=(ASKED, inner))
+    rules.check_deliverable(inner, chain, ASKED.id)
+    assert refused(rules.check_deliverable, inner, chain, "").code == "unknown_reference"
+    closed = refused(rules.check_deliverable, ASKED, chain, "")
+    assert "closed" in closed.message
+
+
+@pytest.mark.parametrize(
+    ("now", "outer", "allowed"),
+    [
+        ("accepted", "accepted", True),
+        ("done", "accepted", True),
+        ("done", "done", False),
+        ("prepared", "accepted", False),
+        ("superseded", "accepted", False),
+    ],
+)
+def test_a_verdict_goes_to_what_is_open_or_may_be_reopened(now, outer, allowed):
+    around = handover(1, "solution_architect", now=outer)
+    inner = handover(2, "hacker", parent=around.id, now=now)
+    chain = Chain("c", handovers=(around, inner))
+    if allowed:
+        rules.check_reply_open(inner, chain)
+    else:
+        assert refused(rules.check_reply_open, inner, chain).code == "nothing_open"
+
+
+def test_what_a_specialist_said_of_a_stop_counts_more_than_who_stopped_last():
+    stopped = handover(3, "hacker")
+    assert rules.stopped_by("", stopped, "failed") == "hacker, hop 3: failed"
+    assert rules.stopped_by("nobody, hop 1: failed", stopped, "failed") == "hacker, hop 3: failed"
+    assert rules.stopped_by("the login page", stopped, "failed") == "the login page"
