@@ -9,7 +9,6 @@ args -> arguments.history.parse   every problem of the call at once
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Any
 
 from ..arguments import history as arguments_history
@@ -76,7 +75,11 @@ def asked(request: arguments_history.HistoryRequest, found: HistoryAnswer) -> st
     return f"{selection}, part {found.part}" if request.part else selection
 
 
-@lru_cache(maxsize=4)
 def cached(counter: TokenCounter) -> CountCache:
-    """One cache of counts a process: a second request counts nothing again that was counted before."""
-    return CountCache(counter)
+    """One cache of counts a process: a second request counts nothing again."""
+    if _caches.get(counter.name) is None:
+        _caches[counter.name] = CountCache(counter)
+    return _caches[counter.name]
+
+
+_caches: dict[str, CountCache] = {}

@@ -62,10 +62,7 @@ def next_packet(request: HandoverRequest, chain: Chain, files: Files, call: Call
     if widened:
         given = f"{', '.join(widened)} is not {sender.profile}'s to give"
         warnings.append(f"authority narrowed: {given}")
-    lifts = [
-        DeclineLifted(field=lift.field, verbatim=lift.verbatim, by=lift.by) for lift in merged.lifts
-    ]
-    return NextPacket(packet, files, tuple(warnings), tuple(lifts), widened, asked)
+    return NextPacket(packet, files, tuple(warnings), merged.lifts, widened, asked)
 
 
 def evidence(chain: Chain, files: Files, call: Call) -> Evidence:

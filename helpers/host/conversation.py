@@ -12,6 +12,7 @@ from helpers import persist_chat, secrets
 
 from ..history import log
 from ..history.answer import Scope, joined, visible_line
+from ..history.message import Record
 from ..history.transcript import Transcript, from_history, recent_turns
 from ..text.masking import Mask, map_text, redact
 from ..values.call import utc
@@ -68,7 +69,7 @@ def _keep(agent: Agent, message: Any) -> None:
         return
     path, mask = _log_path(context), mask_of(agent)
     path.parent.mkdir(parents=True, exist_ok=True)
-    record = {"id": message.id, "ai": message.ai, "content": message.content}
+    record: Record = {"id": message.id, "ai": message.ai, "content": message.content}
 
     def line() -> bytes:
         return log.line_of(record, _source(agent), utc(datetime.now(UTC)), mask)

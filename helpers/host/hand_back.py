@@ -88,7 +88,8 @@ def tell_back(seat: Seat, answer: Answer) -> None:
     what = f" handed back ({verdict})"
     if verdict in LOST:
         what = f"'s handover was closed as {verdict}"
-    asked = ", ".join(summary.get("missing", ()))
+    missing = summary.get("missing")
+    asked = ", ".join(map(str, missing)) if isinstance(missing, list) else ""
     content = summary.get("what_happened") or summary.get("reason") or asked
     voice.tell(above or agent, f"{agent.agent_name}{what}; {follows}", str(content))
 

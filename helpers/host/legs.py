@@ -19,7 +19,7 @@ from .voice import HandoverResponse
 
 async def start(seat: Seat, tool: Any, prepared: Prepared) -> HandoverResponse:
     """All legs, one after the other (seed 004's chain): a fresh agent at the same depth each."""
-    legs: list[dict[str, Any]] = []
+    legs: list[dict[str, JsonValue]] = []
     leg = prepared
     while True:
         answer = await run_leg(seat, tool, leg)
@@ -33,12 +33,16 @@ async def start(seat: Seat, tool: Any, prepared: Prepared) -> HandoverResponse:
             answer = hand_back.moved_no_further(seat.agent, answer, error)
             await tool.set_progress(answer.note)
             break
-    reply = {**answer.summary, "legs": legs, "next_step": what_follows(answer)}
+    reply: dict[str, JsonValue] = {
+        **answer.summary,
+        "legs": list(legs),
+        "next_step": what_follows(answer),
+    }
     failed: Code | None = "start_failed" if answer.summary.get("verdict") == "failed" else None
     return voice.answered(result.message(prepared, reply), failed=failed)
 
 
-def _told(leg: Prepared, answer: Answer) -> dict[str, Any]:
+def _told(leg: Prepared, answer: Answer) -> dict[str, JsonValue]:
     identity = leg.packet.identity
     told = {name: answer.summary.get(name) for name in ("verdict", "outcome", "implicit")}
     return {"handover_id": identity.handover_id, "specialist": identity.receiver, **told}
@@ -50,13 +54,7 @@ async def run_leg(seat: Seat, tool: Any, prepared: Prepared) -> Answer:
     specialist = prepared.specialist
     try:
         runs.refuse_unknown_profile(agent, specialist.profile)
-        delivery = await to_thread(
-            deliver.deliver,
-            identity.handover_id,
-            seat.call,
-            way="start",
-            limits=prepared.limits,
-        )
+        delivery = await to_thread(deliver.deliver, identity.handover_id, seat.call, way="start")
         goes_on = await arrivals.goes_on_with(seat, delivery)
     except HandoverError as error:
         return await fail(seat, prepared, str(error))
@@ -82,7 +80,7 @@ async def run_leg(seat: Seat, tool: Any, prepared: Prepared) -> Answer:
 
 
 def _not_recorded(handover_id: str, said: str, error: HandoverError) -> Answer:
-    summary = {
+    summary: dict[str, JsonValue] = {
         "verdict": "done",
         "implicit": True,
         "handover_id": handover_id,

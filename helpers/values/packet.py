@@ -243,7 +243,8 @@ def rows() -> tuple[Row, ...]:
     for name, field in Contents.model_fields.items():
         travels = next(item for item in field.metadata if isinstance(item, Travels))
         items = get_args(field.annotation)
-        made.append(Row(name, items[0] if items else field.annotation, bool(items), travels))
+        kind: Any = items[0] if items else field.annotation
+        made.append(Row(name, kind, bool(items), travels))
     return tuple(made)
 
 
