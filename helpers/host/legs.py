@@ -6,6 +6,7 @@ from asyncio import to_thread
 from typing import Any
 
 from helpers.errors import InterventionException
+from pydantic import JsonValue
 
 from ..flow import close, deliver, onward, result
 from ..flow.answer import Answer
