@@ -10,7 +10,7 @@ from agent import Agent
 from ..chain.chain import Handover
 from ..flow import close, standing
 from ..records.local import local_ports
-from ..text.render import one_line
+from ..text.quote import one_line
 from ..values.call import Call, Caller, Ports
 from ..values.errors import RecordError, RefusedError
 from . import agents

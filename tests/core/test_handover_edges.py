@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from usr.plugins.software_orchestrator.helpers.flow import receive, standing
+from usr.plugins.software_orchestrator.helpers.flow import close, receive, standing
 from usr.plugins.software_orchestrator.helpers.flow import result as flow_result
 from usr.plugins.software_orchestrator.helpers.flow.deliver import deliver
 from usr.plugins.software_orchestrator.helpers.records import files, verify
