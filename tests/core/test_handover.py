@@ -954,21 +954,15 @@ def test_a_lock_that_is_held_for_ever_is_an_error_in_bounded_time(open_desk):
     assert "failed to append briefing file" in str(error)
 
 
-def test_a_refusal_is_told_also_when_it_cannot_be_recorded(open_desk):
-    desk = open_desk(lock_timeout_s=0.2)
+def test_a_refusal_is_told_also_when_it_cannot_be_recorded(desk, monkeypatch):
     first = desk.call("hacker")
     desk.deliver(first)
-    real = prepare.note_refusal
 
-    def locked(*arguments):
-        with desk.folder.lock(1):
-            return real(*arguments)
+    def full(book, *drafts):
+        raise RecordError("no room on the disk")
 
-    try:
-        prepare.note_refusal = locked
-        assert refusal(desk.call, "hacker", summary="other").code == "receiver_open"
-    finally:
-        prepare.note_refusal = real
+    monkeypatch.setattr(prepare.Book, "write", full)
+    assert refusal(desk.call, "hacker", summary="other").code == "receiver_open"
 
 
 def test_a_clock_that_goes_back_changes_no_order(desk):

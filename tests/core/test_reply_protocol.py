@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from usr.plugins.software_orchestrator.helpers.chain.answered import answer_to
 from usr.plugins.software_orchestrator.helpers.chain.chain import OPEN
+from usr.plugins.software_orchestrator.helpers.flow import close, receive
 from usr.plugins.software_orchestrator.helpers.flow import deliver as flow_deliver
-from usr.plugins.software_orchestrator.helpers.flow import receive
 from usr.plugins.software_orchestrator.helpers.records.shelf import peek
 from usr.plugins.software_orchestrator.helpers.text import fitting, quote, tokens
+from usr.plugins.software_orchestrator.helpers.values.call import Call
 from usr.plugins.software_orchestrator.helpers.values.errors import HandoverError, RefusedError
 from usr.plugins.software_orchestrator.tests.core.chain_maker import SETTINGS, ChainMaker
 
