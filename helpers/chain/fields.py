@@ -45,13 +45,8 @@ def gather_fields(
 
 def _spellings(fields: Iterable[StateField]) -> dict[str, str]:
     """The name in use for each key; of two spellings in an older record the declined one counts."""
-    spellings: dict[str, str] = {}
-    for item in fields:
-        if item.status == "declined":
-            spellings.setdefault(name_key(item.field), item.field)
-    for item in fields:
-        spellings.setdefault(name_key(item.field), item.field)
-    return spellings
+    declined_last = sorted(fields, key=lambda item: item.status == "declined")
+    return {name_key(item.field): item.field for item in declined_last}
 
 
 def blank(value: JsonValue) -> bool:
