@@ -211,6 +211,11 @@ class Closing(WithPacket):
     warnings: tuple[str, ...] = ()
     why: str = ""
 
+    def to_data(self) -> dict[str, JsonValue]:
+        """Of the note only what was said."""
+        note = self.note.model_dump(mode="json", exclude_defaults=True)
+        return {**super().to_data(), "note": note}
+
 
 class Done(Closing):
     """`hand_to` is the specialist that shall go on with the work."""

@@ -14,10 +14,10 @@ from operator import attrgetter
 from statistics import fmean, median
 from typing import Any
 
-from ..chain.chain import NEXT, Handover, packet_in
+from ..chain.chain import Handover
 from ..chain.merge import news
 from ..values.errors import RecordError
-from ..values.events import Event
+from ..values.events import KINDS, Event, Payload
 from ..values.packet import Decision, HandoverPacket
 from ..values.roster import normal
 from ..values.settings import Settings
@@ -386,15 +386,14 @@ def _steps(
     An event that cannot follow, such as a verdict after the verdict, changes nothing, as in `chain.fold`.
     """
     newest: HandoverPacket | None = None
-    states: dict[str, str] = {}
+    states: dict[str, Any] = {}
     for event in events:
-        if event.kind != "prepared" and event.kind not in NEXT.get(
-            states.get(event.handover, ""), ()
-        ):
+        state = states.get(event.handover)
+        if event.kind != "prepared" and state not in KINDS.get(event.kind, Payload).follows:
             continue
         if not asks_nothing(event):
             states[event.handover] = "accepted" if event.kind == "reopened" else event.kind
-        packet = packet_in(event)
+        packet = event.packet
         if packet is None:
             continue
         if event.kind == "prepared" and newest is not None:

@@ -40,10 +40,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from ..chain.chain import CLOSED, Chain, Handover, fold
+from ..chain.chain import Chain, Handover, fold
 from ..chain.merge import news
 from ..values.errors import RecordError
-from ..values.events import Event
+from ..values.events import CLOSED, KINDS, Delivered, Event
 
 Json = dict[str, Any]
 
@@ -185,7 +185,7 @@ def handover_summary(chain: Chain, item: Handover) -> Json:
 
 def closing(item: Handover) -> Event | None:
     """The event that closed a handover, None while it is not closed."""
-    return item.last(item.state) if item.state in CLOSED else None
+    return item.last_event(KINDS[item.state]) if item.state in CLOSED else None
 
 
 def asks_nothing(event: Event) -> bool:
@@ -431,7 +431,7 @@ def packet_of(told: Story, handover_id: str) -> Json | None:
     item = told.chain.find(handover_id)
     if item is None:
         return None
-    closed, delivered = closing(item), item.last("delivered")
+    closed, delivered = closing(item), item.last_event(Delivered)
     note = closed.data.get("note") if closed else None
     statuses = delivered.data.get("artifacts") if delivered else None
     return {

@@ -12,7 +12,7 @@ from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFol
 from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger
 from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
 from usr.plugins.software_orchestrator.helpers.text.tokens import counter
-from usr.plugins.software_orchestrator.helpers.values.call import Call, ORCHESTRATOR, Caller, Ports
+from usr.plugins.software_orchestrator.helpers.values.call import ORCHESTRATOR, Call, Caller, Ports
 from usr.plugins.software_orchestrator.helpers.values.packet import HandoverPacket, Identity
 from usr.plugins.software_orchestrator.helpers.values.settings import Settings, settings
 

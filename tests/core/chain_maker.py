@@ -197,7 +197,6 @@ def hero_chain(root: Path, **where: Any) -> ChainMaker:
     made.refuse()
     again = made.hand_over(
         summary="Reviewed; browsers are named.",
-        answers=review.identity.handover_id,
         state={"browsers": "last two versions"},
     )
     made.deliver(again)

@@ -10,8 +10,8 @@ from usr.plugins.software_orchestrator.helpers.flow import close, receive, stand
 from usr.plugins.software_orchestrator.helpers.flow import result as flow_result
 from usr.plugins.software_orchestrator.helpers.flow.deliver import deliver
 from usr.plugins.software_orchestrator.helpers.records import files, verify
-from usr.plugins.software_orchestrator.helpers.records.shelf import peek
 from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
+from usr.plugins.software_orchestrator.helpers.records.shelf import peek
 from usr.plugins.software_orchestrator.helpers.text.tokens import counter
 from usr.plugins.software_orchestrator.helpers.values.errors import (
     HandoverError,
