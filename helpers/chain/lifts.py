@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from ..values.errors import RequestError
 from .answered import name_key
-from .merge import Built
+from .merge import Merged
 
 
-def check_lifts(wanted: Sequence[str], built: Built) -> None:
+def check_lifts(wanted: Sequence[str], merged: Merged) -> None:
     """Every field that the person takes back is lifted by this packet. Raises RequestError."""
-    lifted = {name_key(lift.field) for lift in built.lifts}
+    lifted = {name_key(lift.field) for lift in merged.lifts}
     declined = {}
-    for item in built.packet.state:
+    for item in merged.packet.state:
         if item.status == "declined":
             declined[name_key(item.field)] = item.field
     for field in wanted:
