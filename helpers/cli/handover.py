@@ -125,7 +125,8 @@ def with_option_names(error: RequestError, given: Collection[str]) -> RequestErr
         renamed = option != "--" + argument.replace("_", "-")
         if renamed and (argument in given or argument == "specialist_profile"):
             other.append(f"{option} ({argument})")
-    return RequestError(error.message, f"{error.hint}; as options: {', '.join(other)}", error.code)
+    hint = f"as options: {', '.join(other)}"
+    return RequestError(error.message, f"{error.hint}; {hint}" if error.hint else hint, error.code)
 
 
 def with_advice(prepared: Prepared, state: object) -> Prepared:
