@@ -1,7 +1,8 @@
-"""The command line of Software Orchestrator; without arguments a read-only check-up of the installation."""
+"""The command line of Software Orchestrator; without arguments a check-up that writes nothing."""
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -10,7 +11,10 @@ NAME = "usr.plugins.software_orchestrator"
 
 
 def make_importable(root: Path = ROOT) -> None:
-    """Let `usr.plugins.software_orchestrator` be imported from a checkout in any folder; does nothing inside Agent Zero."""
+    """Let the plugin be imported by its name in Agent Zero from a checkout in any folder.
+
+    Does nothing inside Agent Zero.
+    """
     parent = None
     for name, path in (("usr", []), ("usr.plugins", []), (NAME, [str(root)])):
         module = sys.modules.get(name)
@@ -23,28 +27,37 @@ def make_importable(root: Path = ROOT) -> None:
 
 
 def in_utf8() -> None:
-    """Start again in Python's UTF-8 mode where the locale would have arguments and file names in another encoding."""
-    if (
-        os.name == "posix"
-        and sys.getfilesystemencoding().lower() != "utf-8"
-        and not sys.flags.utf8_mode
-    ):
+    """Start again in Python's UTF-8 mode where arguments and file names have another encoding."""
+    utf8 = sys.flags.utf8_mode or sys.getfilesystemencoding().lower() == "utf-8"
+    if os.name == "posix" and not utf8:
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
-def main() -> int:
+def main(argv: Sequence[str]) -> int:
+    """Run one command, or tell which package it lacks; returns the exit code."""
     in_utf8()
     make_importable()
     try:
-        from usr.plugins.software_orchestrator.helpers.cli import command_line
+        from usr.plugins.software_orchestrator.helpers.cli.main import main as run
+
+        return run(argv)
     except ModuleNotFoundError as error:
-        print(
-            f"ERROR: the package {error.name} is missing; {sys.executable} -m pip install -r {ROOT / 'requirements.txt'}",
-            file=sys.stderr,
-        )
-        return 1
-    return command_line.main(sys.argv[1:])
+        package = (error.name or "usr").partition(".")[0]
+        if package == "usr":
+            raise  # a fault of ours
+        return tell_missing(package, argv)
+
+
+def tell_missing(package: str, argv: Sequence[str]) -> int:
+    """One line of error; the check-up also tells the packages that are there."""
+    from usr.plugins.software_orchestrator.helpers.cli import packages
+
+    if not argv:
+        for part in packages.packages():
+            print(part)
+    print(f"ERROR: the package {package} is missing; {packages.install_command()}", file=sys.stderr)
+    return 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

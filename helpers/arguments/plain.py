@@ -102,10 +102,18 @@ def read_json(source: str) -> Json:
     """The JSON in a text.
 
     Raises ValueError: json.JSONDecodeError for what is no JSON, another for a name that stands
-    twice in one object (either could be meant), for what is too deep and for endless numbers.
+    twice in one object (either could be meant), for what is too deep, and for numbers that no JSON
+    reader holds.
     """
     try:
-        return as_json(json.loads(source, object_pairs_hook=_object))
+        found = json.loads(
+            source,
+            object_pairs_hook=_object,
+            parse_int=_whole,
+            parse_float=_finite,
+            parse_constant=_finite,
+        )
+        return as_json(found)
     except RecursionError:
         raise ValueError(f"is nested more than {MOST_LEVELS} levels deep") from None
 
@@ -117,6 +125,18 @@ def _object(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
             raise ValueError(f'names "{short(name)}" twice')
         made[name] = value
     return made
+
+
+def _whole(digits: str) -> int:
+    _finite(digits)
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError(f"holds {short(digits, 20)}, which is no number of JSON")
+    return value
 
 
 def decoded(value: Json) -> Json:

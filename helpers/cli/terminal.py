@@ -1,14 +1,23 @@
-"""Standard output and error of the command line: UTF-8 whatever the locale, and an output that fails is told, not a traceback."""
+"""Standard output and error of the command line.
+
+UTF-8 whatever the locale; an output that fails is told, not a traceback.
+"""
 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from contextlib import suppress
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
+from ..records.resources import ROOT
 from ..text.quote import one_line
 from ..values.errors import HandoverError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 class OutputError(HandoverError):
@@ -16,7 +25,7 @@ class OutputError(HandoverError):
 
 
 def speak_utf8() -> None:
-    """Both outputs write UTF-8; what UTF-8 cannot tell (half of a surrogate pair) is written as its escape."""
+    """Both outputs write UTF-8; what it cannot tell (half of a surrogate pair) is escaped."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -24,7 +33,10 @@ def speak_utf8() -> None:
 
 
 def say(text: str, end: str = "\n") -> None:
-    """To standard output, at once. Raises OutputError, and BrokenPipeError when the reader has gone."""
+    """To standard output, at once.
+
+    Raises OutputError, and BrokenPipeError when the reader has gone.
+    """
     if sys.stdout is None:
         raise OutputError("standard output is closed", "nothing could be printed")
     try:
@@ -35,9 +47,8 @@ def say(text: str, end: str = "\n") -> None:
         raise
     except (OSError, ValueError) as error:
         _drop_output()
-        raise OutputError(
-            f"standard output cannot be written: {getattr(error, 'strerror', None) or error}"
-        ) from error
+        why = getattr(error, "strerror", None) or error
+        raise OutputError(f"standard output cannot be written: {why}") from error
 
 
 def complain(text: str) -> None:
@@ -48,11 +59,28 @@ def complain(text: str) -> None:
             sys.stderr.flush()
 
 
-def is_terminal(stream: Any) -> bool:
+def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
+def console() -> Console | None:
+    """For tables, rules and a progress bar, which stand on a terminal only."""
+    if not is_terminal(sys.stdout):
+        return None
+    from rich.console import Console
+
+    return Console()
+
+
+def to_paste(*words: str) -> str:
+    """A command as a person types it in the plugin's folder."""
+    python = Path(sys.executable)
+    if python.is_relative_to(ROOT):
+        python = python.relative_to(ROOT)
+    return shlex.join([str(python), "execute.py", *words])
+
+
 def _drop_output() -> None:
-    """What is still buffered goes nowhere; else the interpreter tries to write it once more at its end, and complains."""
+    """What is still buffered goes nowhere, or the interpreter complains at its end."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

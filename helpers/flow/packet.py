@@ -8,6 +8,7 @@ from ..arguments.handover import HandoverRequest
 from ..chain import authority, merge, rules
 from ..chain.chain import Chain
 from ..chain.evidence import Evidence
+from ..chain.lifts import check_lifts
 from ..text.masking import safe
 from ..values.call import Call, utc
 from ..values.events import Asked, DeclineLifted
@@ -45,6 +46,7 @@ def next_packet(request: HandoverRequest, chain: Chain, files: Files, call: Call
         created_at=utc(call.ports.clock()),
     )
     merged = merge.merge(chain.newest, request.given, identity, evidence(chain, files, call))
+    check_lifts(caller.lifts, merged)
     turns, told = turns_of(request, call)
     asked = asked_authority(request) or inherited_authority(chain, caller.inside)
     allowed, widened = authority.narrowed(giver(chain, sender, call, specialist), asked)

@@ -8,6 +8,9 @@ from ..records.folder import HandoverFolder
 from ..text.quote import one_line
 from ..values.call import Call
 from .answer import told_before
+from .artifacts import Files
+from .package import earlier_work, notices, package_of, with_turns
+from .prepare import limits_of
 
 
 def story_of(handover: Handover, chain: Chain, folder: HandoverFolder, call: Call) -> str:
@@ -27,3 +30,18 @@ def story_of(handover: Handover, chain: Chain, folder: HandoverFolder, call: Cal
     if not handover.is_open and handover.state not in ("prepared", "superseded"):
         lines.append(told_before(handover, folder, call).note.rstrip())
     return "\n".join(lines)
+
+
+def package_text(handover: Handover, chain: Chain, folder: HandoverFolder, call: Call) -> str:
+    """The package as its specialist reads it now, within the limits that it travels with."""
+    limits, files = limits_of(handover), Files(folder)
+    packed = package_of(
+        with_turns(handover.packet, limits),
+        limits,
+        folder,
+        call,
+        artifacts=files.status(handover.packet),
+        notices=notices(chain),
+        earlier=earlier_work(chain, handover.packet),
+    )
+    return packed.package.text

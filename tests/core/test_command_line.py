@@ -13,7 +13,7 @@ from unittest import mock
 
 import pytest
 
-from usr.plugins.software_orchestrator.helpers.cli.command_line import main
+from usr.plugins.software_orchestrator.helpers.cli.main import COMMANDS, main
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAT = ROOT / "tests/data/chats/landing-page.json"
@@ -34,10 +34,7 @@ def run(*arguments, text=""):
         redirect_stderr(err),
         mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode()))),
     ):
-        try:
-            code = main([str(argument) for argument in arguments])
-        except SystemExit as left:
-            code = left.code
+        code = main([str(argument) for argument in arguments])
     return Done(code, out.getvalue(), err.getvalue())
 
 
@@ -78,21 +75,20 @@ def test_the_check_up_finds_everything_and_writes_nothing():
     assert "All is well" in done.stdout and "MISSING" not in done.stdout
 
 
-def test_a_package_that_is_missing_is_named_with_what_mends_it():
+@pytest.mark.parametrize("package", ["pydantic", "click", "yaml"])
+@pytest.mark.parametrize("words", [[], ["verify", "."]], ids=["check-up", "command"])
+def test_a_package_that_is_missing_is_named_with_what_mends_it(package, words):
     code = (
-        "import sys, runpy; sys.modules['pydantic'] = None; sys.argv = ['execute.py'];"
-        f"sys.path.insert(0, {str(ROOT)!r}); runpy.run_path({str(ROOT / 'execute.py')!r}, run_name='__main__')"
+        f"import sys, runpy; sys.modules[{package!r}] = None;"
+        f"sys.argv = ['execute.py', *{words!r}]; sys.path.insert(0, {str(ROOT)!r});"
+        f"runpy.run_path({str(ROOT / 'execute.py')!r}, run_name='__main__')"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 1
-    assert (
-        done.stderr.startswith("ERROR: ")
-        and "pydantic" in done.stderr
-        and "pip install" in done.stderr
-    )
-    assert "Traceback" not in done.stderr
+    assert re.fullmatch(rf"ERROR: the package {package} [^\n]* pip install [^\n]*\n", done.stderr)
+    assert ("ok      tiktoken" in done.stdout) is (not words)
 
 
 def test_a_saved_chat_is_handed_over_with_its_declines_and_is_not_touched(tmp_path):
@@ -156,39 +152,27 @@ def test_close_records_the_reason_and_lets_the_chain_go_on(tmp_path):
     assert again["package"]["hop"] == 2
 
 
-def test_nesting_by_parent_stops_at_the_depth_and_needs_resume(tmp_path):
-    parent, sender = "", ""
+def test_nesting_by_parent_stops_at_the_depth(tmp_path):
+    inside, sender = (), ""
     for receiver in ("solution_architect", "implementation_engineer", "test_debug_engineer"):
-        options = ("--from", sender, "--parent", parent) if parent else ()
-        done = handover(
-            tmp_path, *options, specialist_profile=receiver, summary=f"part for {receiver}"
-        )
+        done = handover(tmp_path, *inside, specialist_profile=receiver, summary=receiver)
         assert done.returncode == 0, done.stderr
         parent, sender = answer(done)["package"]["handover_id"], receiver
+        inside = ("--from", sender, "--parent", parent)
     assert answer(done)["package"]["depth"] == 2
-    deeper = handover(
-        tmp_path,
-        "--from",
-        sender,
-        "--parent",
-        parent,
-        specialist_profile="quality_reviewer",
-        summary="deeper",
-    )
+    deeper = handover(tmp_path, *inside, specialist_profile="quality_reviewer", summary="deeper")
     assert deeper.returncode == 1 and "max_handover_depth 3" in deeper.stderr
-    stopped = handover(
-        tmp_path, specialist_profile="requirements_analyst", summary="after the stop"
-    )
-    assert stopped.returncode == 1 and "stopped" in stopped.stderr
-    assert (
-        handover(
-            tmp_path,
-            "--resume",
-            specialist_profile="requirements_analyst",
-            summary="after the stop",
-        ).returncode
-        == 0
-    )
+
+
+def test_a_stopped_chain_goes_on_with_resume(tmp_path):
+    settings = tmp_path / "settings.json"
+    settings.write_text('{"max_handovers_per_chain": 1}', encoding="utf-8")
+    assert handover(tmp_path, "--settings", settings).returncode == 0
+    other = {"specialist_profile": "solution_architect", "summary": "another part"}
+    for _ in range(2):
+        stopped = handover(tmp_path, "--settings", settings, **other)
+        assert stopped.returncode == 1 and stopped.stdout == ""
+    assert handover(tmp_path, "--settings", settings, "--resume", **other).returncode == 0
 
 
 def test_a_decline_is_lifted_by_the_person_at_the_command_line_only(tmp_path):
@@ -246,12 +230,33 @@ def test_a_file_that_is_no_chat_is_one_clear_line(tmp_path, content):
     )
 
 
-def test_unknown_options_exit_with_two_and_help_helps():
-    assert run("handover", "--nonsense").returncode == 2
-    assert run("dance").returncode == 2
-    for command in ((), ("handover",), ("show",), ("close",), ("demo",)):
-        helped = run(*command, "-h")
-        assert helped.returncode == 0 and "usage:" in helped.stdout
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("handover", "--nonsense"),
+        ("dance",),
+        ("show",),
+        ("close", "ho-0123456789abcdef", "--project", "."),
+        ("audit", "one", "two"),
+        ("history", "--chat"),
+        ("verify", ".", "--json=yes"),
+        ("show", "ho-0123456789abcdef", "--project", ".", "--packet", "--text"),
+    ],
+    ids=" ".join,
+)
+def test_what_is_no_option_or_operand_is_one_line_and_exit_code_two(words):
+    done = run(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r"ERROR: [^\n]*; see execute\.py[^\n]* -h\n", done.stderr)
+
+
+@pytest.mark.parametrize("option", ["-h", "--help"])
+@pytest.mark.parametrize("command", [None, *COMMANDS], ids=lambda item: item and item.name)
+def test_every_command_has_help_that_names_its_options(command, option):
+    done = run(*([command.name] if command else []), option)
+    assert done.returncode == 0 and done.stdout.startswith("Usage: ") and not done.stderr
+    for item in command.params if command else ():
+        assert (item.opts[0] if item.opts[0].startswith("--") else item.metavar) in done.stdout
 
 
 def test_the_demo_shows_package_briefing_and_next_step(tmp_path):

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
@@ -14,8 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usr.plugins.software_orchestrator.helpers.cli import command_line, terminal
-from usr.plugins.software_orchestrator.helpers.values import call as values_call
+from usr.plugins.software_orchestrator.helpers.cli import call, check_up, terminal
+from usr.plugins.software_orchestrator.helpers.cli import handover as cli_handover
+from usr.plugins.software_orchestrator.helpers.history import log
 from usr.plugins.software_orchestrator.tests.core.test_command_line import (
     CHAT,
     ROOT,
@@ -241,20 +243,12 @@ def test_a_dry_run_says_that_nothing_was_recorded(tmp_path):
     assert set(real["package"]) == set(dry["package"]) - {"dry_run"} and set(real) == set(dry)
 
 
-def test_a_lift_that_lifts_nothing_is_an_error_that_says_how(tmp_path):
+def test_a_lift_that_lifts_nothing_is_refused(tmp_path):
     handover(tmp_path, state={"vat_id": {"status": "declined"}})
     unknown = handover(tmp_path, "--lift", "nothere", summary="two")
-    assert (
-        is_one_error(unknown)
-        and "nothere: nobody declined it" in unknown.stderr
-        and "vat_id" in unknown.stderr
-    )
-    bare = handover(tmp_path, "--lift", "vat_id", summary="two")
-    assert (
-        is_one_error(bare)
-        and "its new value is missing" in bare.stderr
-        and "--state vat_id=VALUE" in bare.stderr
-    )
+    assert is_one_error(unknown) and "nobody declined it; declined here: vat_id" in unknown.stderr
+    bare = handover(tmp_path, "--lift", "vat_id", "--dry-run", summary="two")
+    assert is_one_error(bare) and "its new value is missing" in bare.stderr
     first = handover(tmp_path, "--lift", "vat_id", summary="two", state={"vat_id": "DE1"})
     again = handover(tmp_path, "--lift", "vat_id", summary="two", state={"vat_id": "DE1"})
     assert first.returncode == 0 and answer(again)["package"]["repeated"]
@@ -278,31 +272,33 @@ def test_a_lift_beside_a_chat_is_not_declined_again_by_the_chat(tmp_path):
     assert is_one_error(chat_handover(tmp_path / "fresh", "--lift", "prices"))
 
 
-def test_a_resume_that_lifts_nothing_is_said(tmp_path):
-    needless = answer(handover(tmp_path, "--resume"))
-    assert "--resume: the chain is not stopped" in " ".join(needless["package"]["warnings"])
-    assert "--resume" not in handover(tmp_path, summary="two").stdout
+def test_an_error_names_the_options_that_bear_another_name(tmp_path):
+    done = chat_handover(tmp_path, "--max-tokens", "none at all")
+    assert is_one_error(done) and "--max-tokens (max_context_tokens)" in done.stderr
+    lacking = run("handover", "--chat", CHAT, "--project", tmp_path)
+    assert "specialist_profile is required" in lacking.stderr
+    assert "--to (specialist_profile)" in lacking.stderr
+    assert "(specialist_profile)" not in run("handover", "--args", "-", text="{}").stderr
 
 
-def test_an_error_names_the_option_beside_the_argument(tmp_path):
-    done = run(
-        "handover",
-        "--chat",
-        CHAT,
-        "--project",
-        tmp_path,
-        "--max-tokens",
-        "none at all",
-        "--turns",
-        "x",
-    )
-    for words in (
-        "specialist_profile (--to) is required",
-        "topic (--topic) is required",
-        "max_context_tokens (--max-tokens)",
-    ):
-        assert words in done.stderr
-    assert "(--" not in run("handover", "--args", "-", text="{}").stderr
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ('"topic": "other"', '"topic" twice'),
+        ('"state": {"a": 1, "b": {"c": 1, "c": 1}}', '"c" twice'),
+        ('"state": {"n": 1' + "0" * 400 + "}", "no number of JSON"),
+        ('"state": {"n": -1e999}', "no number of JSON"),
+        ('"state": {"n": NaN}', "no number of JSON"),
+        ('"include_recent_turns": ' + "[" * 900 + "]" * 900, "is nested more than"),
+        ('"unheard_of": ' + '{"a": ' * 900 + "1" + "}" * 900, "is nested more than"),
+    ],
+    ids=lambda text: text[:24],
+)
+def test_arguments_in_which_something_would_be_chosen_or_changed_are_refused(tmp_path, more, said):
+    text = json.dumps(arguments(tmp_path))[:-1] + f", {more}}}"
+    done = run("handover", "--args", "-", text=text)
+    assert is_one_error(done) and said in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 # --- show and close
@@ -326,7 +322,8 @@ def test_only_what_is_open_or_prepared_is_closed(tmp_path):
 
 def test_another_installations_handover_is_shown_as_such_and_cannot_be_closed(tmp_path):
     identifier = answer(handover(tmp_path))["package"]["handover_id"]
-    with mock.patch.object(values_call, "installation_key", return_value=b"k" * 32):
+    other = replace(call.ports(), key=lambda: b"k" * 32)
+    with mock.patch.object(call, "local_ports", return_value=other):
         for options in ((), ("--packet",), ("--text",)):
             shown = run("show", identifier, "--project", tmp_path, *options)
             assert shown.returncode == 0 and identifier in shown.stdout
@@ -336,7 +333,7 @@ def test_another_installations_handover_is_shown_as_such_and_cannot_be_closed(tm
 
 
 def test_on_a_terminal_the_next_commands_are_told_beside_the_answer(tmp_path):
-    with mock.patch.object(command_line, "is_terminal", lambda stream: stream is sys.stderr):
+    with mock.patch.object(cli_handover, "is_terminal", lambda stream: stream is sys.stderr):
         done = handover(tmp_path)
     identifier = answer(done)["package"]["handover_id"]
     assert all(f"{word} {identifier} --project" in done.stderr for word in ("show", "close"))
@@ -352,11 +349,11 @@ def test_the_demos_next_commands_can_be_pasted(tmp_path):
 def test_version_and_check_up_tell_the_truth(tmp_path):
     assert re.fullmatch(r"Software Orchestrator \d+\.\d+\.\d+\n", run("--version").stdout)
     (tmp_path / "data").touch()
-    assert command_line._key_place(tmp_path / "data")[0] is False
-    assert command_line._key_place(tmp_path / "none")[0] is True
-    with mock.patch.object(command_line.os, "access", return_value=False):
-        good, _, why = command_line._key_place(tmp_path / "none")
-    assert not good and "cannot be written" in why
+    assert not check_up.installation_key(tmp_path / "data").good
+    assert check_up.installation_key(tmp_path / "none").good
+    with mock.patch.object(check_up.os, "access", return_value=False):
+        key = check_up.installation_key(tmp_path / "none")
+    assert not key.good and "cannot be written" in key.words
 
 
 # --- odd chats
@@ -429,6 +426,32 @@ def test_a_message_without_a_usual_content_is_told_as_its_json(tmp_path):
     )
     done = run("history", "--chat", file)
     assert done.returncode == 0 and "> 5" in done.stdout and "seven" in done.stdout
+
+
+def test_the_log_that_is_left_after_a_crash_is_read(tmp_path):
+    file = tmp_path / "software_orchestrator_history.jsonl"
+    for words in ("Keep the EU region.", "Which budget?"):
+        record = {"id": "m", "ai": False, "content": {"user_message": words}}
+        file.write_bytes(
+            (file.read_bytes() if file.exists() else b"")
+            + log.line_of(record, log.Source(), "2026-06-05T14:03:07.123456Z", str)
+        )
+    with file.open("ab") as torn:
+        torn.write(b'{"head":"u00000000')
+    before = file.read_bytes()
+    done = run("history", "--chat", file)
+    assert done.returncode == 0 and "Keep the EU region." in done.stdout, done.stderr
+    searched = run("history", "--chat", file, "--query", "budget", "--json")
+    assert json.loads(searched.stdout)["matches"] == [2]
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"", b"{}\n", b"\xff\n", None], ids=str)
+def test_a_file_that_is_no_log_is_one_line_of_error(tmp_path, content):
+    file = tmp_path / "x.jsonl"
+    if content is not None:
+        file.write_bytes(content)
+    assert is_one_error(run("history", "--chat", file))
 
 
 def test_none_of_a_range_names_the_range():

@@ -1,0 +1,66 @@
+"""`audit`, `verify` and `metrics`: what the records of a project, or a folder of them, say."""
+
+from __future__ import annotations
+
+import click
+
+from ..values.call import Caller
+from ..views import report
+from ..views.metrics import sla_of
+from .call import call_of, ports
+from .options import EXIT_CODES, folder_named, json_option, records_argument, settings_option
+from .terminal import console, say
+
+
+@click.command("audit", epilog=EXIT_CODES)
+@settings_option
+@json_option
+@click.option("--chain", default="", metavar="ID", help="the timeline of this chain")
+@click.option(
+    "--since",
+    default="",
+    metavar="DATE",
+    help="only chains with an event since, such as 2026-06-05 (UTC)",
+)
+@records_argument
+def audit(settings_file: str | None, as_json: bool, chain: str, since: str, directory: str) -> int:
+    """Show the chains of a project: hops, verdicts, sizes, durations."""
+    return report.audit_text(
+        folder_named(directory, "DIR"),
+        ports().key(),
+        say,
+        chain=chain,
+        since=since,
+        as_json=as_json,
+        console=None if as_json else console(),
+    )
+
+
+@click.command("verify", epilog=EXIT_CODES)
+@settings_option
+@json_option
+@records_argument
+def verify(settings_file: str | None, as_json: bool, directory: str) -> int:
+    """Check every entry and event of a project against its hash."""
+    folder = folder_named(directory, "DIR")
+    return report.verify_text(
+        folder, ports().key(), say, as_json=as_json, console=None if as_json else console()
+    )
+
+
+@click.command("metrics", epilog=EXIT_CODES)
+@settings_option
+@json_option
+@records_argument
+def metrics(settings_file: str | None, as_json: bool, directory: str) -> int:
+    """Measure how well a project's handovers work (docs/metrics.md)."""
+    folder = folder_named(directory, "DIR")
+    call = call_of(Caller(), settings_file)
+    return report.metrics_text(
+        folder,
+        call.ports.key(),
+        sla_of(call.settings),
+        say,
+        as_json=as_json,
+        console=None if as_json else console(),
+    )
