@@ -15,7 +15,7 @@ from statistics import fmean, median
 from typing import Any
 
 from ..chain.chain import Handover
-from ..chain.merge import news
+from ..chain.news import news
 from ..values.errors import RecordError
 from ..values.events import KINDS, Event, Payload
 from ..values.packet import Decision, HandoverPacket

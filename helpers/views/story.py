@@ -41,7 +41,7 @@ from datetime import datetime
 from typing import Any
 
 from ..chain.chain import Chain, Handover, fold
-from ..chain.merge import news
+from ..chain.news import news
 from ..values.errors import RecordError
 from ..values.events import CLOSED, KINDS, Delivered, Event
 
