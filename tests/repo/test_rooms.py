@@ -15,9 +15,9 @@ PACKAGE = "usr/plugins/software_orchestrator"
 
 PURE = ("arguments", "chain", "text", "values")
 EFFECTS = {
-    "input", "now", "open", "print", "read_bytes", "read_text", "today", "utcnow", "write_bytes", "write_text",
+    "input", "open", "print", ".now", ".read_bytes", ".read_text", ".today", ".utcnow", ".write_bytes", ".write_text",
 }  # fmt: skip
-MAY_CALL = {"text/tokens.py": {"read_bytes"}}  # the vocabulary is a file
+MAY_CALL = {"text/tokens.py": {".read_bytes"}}  # the vocabulary is a file
 
 # Agent Zero loads these by their path, afresh on every call.
 HOST_LOADED = sorted(
@@ -59,9 +59,14 @@ def imports(file):
 
 
 def called(file):
-    """Last names of what a file calls."""
-    functions = [node.func for node in ast.walk(tree(file)) if isinstance(node, ast.Call)]
-    return {getattr(function, "attr", getattr(function, "id", "")) for function in functions}
+    """What a file calls: names of functions, and of methods with a dot."""
+    names = set()
+    for node in ast.walk(tree(file)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            names.add(node.func.id)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            names.add(f".{node.func.attr}")
+    return names
 
 
 def test_every_import_of_every_room_points_down(tmp_path):

@@ -48,15 +48,10 @@ def literals_given_to_settings(tree: ast.AST) -> set[str]:
             ]
         elif isinstance(node, ast.Call) and len(node.args) == 2 and is_text(node.args[0]):
             given.append((node.args[0].value, node.args[1]))
-    named = (
-        (name, value)
-        for name, value in given
-        if not (is_text(value) and value.value == name.lower())
-    )
     return {
         name
-        for name, value in named
-        if name.lower() in SETTINGS and value is not None and is_literal(value)
+        for name, value in given
+        if name.lower() in SETTINGS and value is not None and is_default(name.lower(), value)
     }
 
 
@@ -68,17 +63,17 @@ def is_text(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def is_literal(value: ast.expr) -> bool:
-    """A constant other than None, or a call (`Field(3000, ge=1)`) that is given one as its default."""
+def is_default(name: str, value: ast.expr) -> bool:
+    """A constant of the setting's type, or a call (`Field(3000, ge=1)`) that is given one as its default."""
     if isinstance(value, ast.Call):
         if name_of(value.func) not in ("Field", "field"):
             return False
-        defaults = value.args[:1] + [
-            keyword.value for keyword in value.keywords if keyword.arg == "default"
-        ]
-        return any(is_literal(default) for default in defaults)
+        keywords = [keyword.value for keyword in value.keywords if keyword.arg == "default"]
+        return any(is_default(name, default) for default in (*value.args[:1], *keywords))
     return (
-        isinstance(value, ast.Constant) and value.value is not None and value.value is not Ellipsis
+        isinstance(value, ast.Constant)
+        and type(value.value) is type(SETTINGS[name])
+        and value.value != name
     )
 
 
@@ -135,7 +130,14 @@ def test_a_repeated_default_is_found_however_it_is_written(code):
 
 
 @pytest.mark.parametrize(
-    "code", ["max_context_tokens: int", "max_context_tokens: int = Field(ge=1)", "x = 3000"]
+    "code",
+    [
+        "max_context_tokens: int",
+        "max_context_tokens: int = Field(ge=1)",
+        "x = 3000",
+        "D = {'max_context_tokens': 'limit of the package'}",
+        "GIT_IGNORE = 'git_ignore'",
+    ],
 )
 def test_a_field_without_a_default_is_no_repetition(code):
     assert not literals_given_to_settings(ast.parse(code))
