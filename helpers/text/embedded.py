@@ -71,7 +71,8 @@ def _looks_like_code(sample: str) -> bool:
     """Base64 mixes cases and digits everywhere; one repeated letter, a path or a name does not."""
     if not sample.isascii() or sample.encode().translate(None, _CODE_BYTES):
         return False
-    return bool(_LOWER.search(sample) and _UPPER.search(sample) and _DIGIT.search(sample))
+    shares = (_LOWER, 1 / 8), (_UPPER, 1 / 8), (_DIGIT, 1 / 25)
+    return all(len(sort.findall(sample)) >= share * len(sample) for sort, share in shares)
 
 
 def without_files(text: str) -> str:

@@ -1,136 +1,52 @@
-"""What may never reach the disk, a package or a screen as it came: secrets, and halves of characters.
+"""What may never reach the disk, a package or a screen as it came: secrets, halves of characters.
 
-`redact` knows the shapes of common credentials; the exact values of the person's own secrets are masked by the host first.
+A `Mask` hides the secrets of one text; the host's masks the exact values of the person's own secrets
+first and then the shapes that `credentials.redact` knows.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from .embedded import without_files
+from pydantic import JsonValue
 
-_START = r"(?<![A-Za-z0-9])"  # not \b: a key may follow a Chinese character
-_BEGIN, _END = (
-    rf"-----{word} (?:[A-Z0-9]{{1,20}} ){{0,4}}PRIVATE KEY(?: BLOCK)?-----"
-    for word in ("BEGIN", "END")
-)
-_KINDS: tuple[tuple[str, str], ...] = (
-    ("private_key", rf"{_BEGIN}.*?(?:{_END}|\Z)"),
-    ("anthropic_key", rf"{_START}sk-ant-[A-Za-z0-9_\-]{{8,}}"),
-    ("openrouter_key", rf"{_START}sk-or-(?:v1-)?[A-Za-z0-9]{{16,}}"),
-    (
-        "openai_key",
-        rf"{_START}sk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_\-]{{8,}}|[A-Za-z0-9]{{20,}})",
-    ),
-    ("stripe_key", rf"{_START}[rs]k_(?:live|test)_[A-Za-z0-9]{{10,}}"),
-    ("github_token", rf"{_START}(?:gh[pousr]_[A-Za-z0-9]{{16,}}|github_pat_[A-Za-z0-9_]{{20,}})"),
-    ("gitlab_token", rf"{_START}glpat-[A-Za-z0-9_\-]{{16,}}"),
-    ("aws_access_key", rf"{_START}(?:AKIA|ASIA)[A-Z0-9]{{16}}(?![A-Za-z0-9])"),
-    ("google_key", rf"{_START}AIza[A-Za-z0-9_\-]{{30,}}"),
-    ("slack_token", rf"{_START}xox[abeoprs]-[A-Za-z0-9\-]{{10,}}"),
-    ("huggingface_token", rf"{_START}hf_[A-Za-z0-9]{{20,}}"),
-    ("npm_token", rf"{_START}npm_[A-Za-z0-9]{{20,}}"),
-    ("sendgrid_key", rf"{_START}SG\.[A-Za-z0-9_\-]{{16,64}}\.[A-Za-z0-9_\-]{{16,}}"),
-    (
-        "pypi_token",
-        rf"{_START}pypi-(?=[A-Za-z0-9_\-]{{0,200}}[A-Z])(?=[A-Za-z0-9_\-]{{0,200}}[0-9])[A-Za-z0-9_\-]{{32,}}",
-    ),
-    ("digitalocean_token", rf"{_START}do[opr]_v1_[A-Za-z0-9]{{32,}}"),
-    ("google_token", rf"{_START}ya29\.[A-Za-z0-9_\-]{{20,}}"),
-    # Starts only where a run of its letters starts, so that a long run is read once.
-    ("jwt", r"(?<![A-Za-z0-9_\-])eyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{4,}\.[A-Za-z0-9_\-]*"),
-)
-_SHAPES = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _KINDS), re.DOTALL)
-_LONG_NAME = (
-    r"pass(?:word|wd|phrase)|pwd|(?:api|secret|access|sharedaccess|account|private|signing|encryption|auth)[_\-]?key"
-    r"|client[_\-]?secret"
-    r"|(?:access|auth|refresh|session|api|bot|id)[_\-]?token"
-)
-_SHORT_NAME = "secret|token"  # words of prose too: only long values count
-_HEADER = rf"{_START}(?:proxy-)?authorization[\"']?\s{{0,9}}[:=]\s{{0,9}}[\"']?"
-_VALUE = r"[^\s\"',;<>&]"
+from .credentials import BETWEEN, CREDENTIAL, is_placeholder, names_a_secret, redact
+from .embedded import without_blobs
 
-
-def _assigned(names: str, least: int, also: str = "") -> re.Pattern[str]:
-    """`name = value`, where the value has a digit and `least` characters and is no placeholder; `also` is a look-ahead."""
-    return re.compile(
-        rf"(?i)({_START}(?:[a-z0-9]{{1,24}}[_\-]){{0,3}}(?:{names})[\"']?\s?[:=]\s?[\"']?)"
-        rf"(?!\[REDACTED|§§|\$|<|\{{)(?={_VALUE}{{0,200}}[0-9]){also}({_VALUE}{{{least},}})"
-    )
-
-
-# In these a part around the secret stays readable: group 1 is kept, group 2 is the secret.
-_AROUND: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
-        "authorization",
-        re.compile(
-            rf"(?i)({_HEADER}(?:bearer|basic|token|apikey|digest)\s{{1,9}})"
-            r"([^\s\"'<>,;]{4,})"
-        ),
-    ),
-    (
-        "authorization",
-        re.compile(rf"(?i)({_HEADER})(?!\[REDACTED)(?={_VALUE}{{0,200}}[0-9])({_VALUE}{{12,}})"),
-    ),
-    (
-        "authorization",
-        re.compile(
-            rf"(?i)({_START}bearer\s{{1,9}})(?=[A-Za-z0-9_\-.~+/=]{{0,200}}\d)([A-Za-z0-9_\-.~+/]{{16,}}=*)"
-        ),
-    ),
-    # A password may hold "@" or "/"; a port before a path is none. What is masked already is neither name nor password.
-    (
-        "url_password",
-        re.compile(
-            rf"(?i)({_START}[a-z][a-z0-9+.\-]{{1,24}}://(?:\[REDACTED:[a-z_]{{1,40}}\]|(?!\[REDACTED:)[^\s:/@?#]){{0,128}}:)(?!\[REDACTED:[a-z_]{{1,40}}\]@)"
-            r"([^\s/\"'<>]{1,128}(?=@[^\s@])|(?!\d{1,5}[/?#])[^\s\"'<>@]{1,128}(?=@[^\s@]))"
-        ),
-    ),
-    ("credential", _assigned(_LONG_NAME, 8)),
-    # A long number beside "token" is a count or an id as often as not.
-    ("credential", _assigned(_SHORT_NAME, 16, also=rf"(?={_VALUE}{{0,200}}[a-z])")),
-)
-# Cheap tests that decide whether the patterns above can match at all.
-_HINTS = (
-    "-----BEGIN", "sk-", "sk_", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "AKIA", "ASIA", "AIza",
-    "xox", "hf_", "npm_", "eyJ", "SG.", "pypi-", "dop_v1_", "doo_v1_", "dor_v1_", "ya29.", "://",
-)  # fmt: skip
-_WORD_HINTS = ("authorization", "bearer", "pass", "pwd", "key", "token", "secret")
-
-
-def _may_hold_a_secret(text: str) -> bool:
-    if any(hint in text for hint in _HINTS):
-        return True
-    lower = text.lower()
-    return any(hint in lower for hint in _WORD_HINTS)
-
+__all__ = [
+    "Mask",
+    "clean",
+    "map_text",
+    "masked",
+    "masked_json",
+    "masked_together",
+    "redact",
+    "safe",
+]
 
 Mask = Callable[[str], str]
-
-
-def redact(text: str) -> str:
-    """The text with credentials replaced by `[REDACTED:<kind>]`; idempotent."""
-    if not _may_hold_a_secret(text):
-        return text
-    text = _SHAPES.sub(lambda match: f"[REDACTED:{match.lastgroup}]", text)
-    for kind, pattern in _AROUND:
-        text = pattern.sub(rf"\g<1>[REDACTED:{kind}]", text)
-    return text
+_NAMES = (
+    "field",
+    "name",
+    "key",
+)  # of a field that is written as an object: {"name": …, "value": …}
+_SHORTEST_SECRET = 4
+_SHORTEST_NUMBER = 100_000  # beside the name of a secret; a smaller one is a count
 
 
 def safe(text: str, mask: Mask) -> tuple[str, bool]:
-    """What may be kept of a text: characters whole, embedded files told by size and hash, secrets masked.
+    """What may be kept of a text: characters whole, files told by size and hash, secrets masked.
 
     Also tells whether a lone half of a character was replaced.
     """
     whole, lone = clean(text)
-    return mask(without_files(whole)), lone
+    return mask(without_blobs(whole)), lone
 
 
 def clean(text: str) -> tuple[str, bool]:
-    """Joins surrogate pairs to one character and replaces lone halves by U+FFFD; tells whether any was lone."""
+    """Joins surrogate pairs and replaces lone halves by U+FFFD; tells whether any was lone."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -140,18 +56,104 @@ def clean(text: str) -> tuple[str, bool]:
 
 
 def map_text(value: Any, change: Mask) -> Any:
-    """The same JSON value with `change` applied to every string in it, keys included; keys that become alike get a number."""
+    """The same JSON value with `change` applied to every string in it, keys included."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
         changed: dict[Any, Any] = {}
         for key, item in value.items():
-            name, number = map_text(key, change), 1
-            while name in changed:
-                number += 1
-                name = f"{map_text(key, change)} ({number})"
-            changed[name] = map_text(item, change)
+            changed[_free_name(map_text(key, change), changed)] = map_text(item, change)
         return changed
     if isinstance(value, (list, tuple)):
         return [map_text(item, change) for item in value]
     return value
+
+
+def _free_name(name: Any, taken: dict[Any, Any]) -> Any:
+    """The name; with a number where masking made two alike."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name} ({number})"
+    return free
+
+
+# --- values with names
+
+
+def masked(value: JsonValue, mask: Mask, name: str = "") -> JsonValue:
+    """The value with its secrets masked; a name and what it holds are looked at together.
+
+    What a name of a secret holds is masked whatever it looks like. Texts that follow each other in
+    a list, or stand in the same field of objects that do, are masked as one: a key may be spread
+    over lines or turns. `name` is that of the field which holds the value.
+    """
+    if isinstance(value, dict):
+        return _masked_fields(value, mask, name)
+    if isinstance(value, (list, tuple)):
+        return [masked(item, mask, name) for item in _masked_neighbours(value, mask)]
+    if names_a_secret(name):
+        return _hidden(value, mask)
+    return masked_json(value, mask) if isinstance(value, str) else value
+
+
+def masked_json(text: str, mask: Mask) -> str:
+    """A text that is JSON decoded, masked and encoded again; any other text masked.
+
+    Encoded, a secret has no shape that a mask knows: quotes and line feeds in it are escaped.
+    """
+    if text.lstrip()[:1] not in ("{", "["):
+        return mask(text)
+    try:
+        value = json.loads(text)
+        hidden = masked(value, mask)
+    except (ValueError, RecursionError):
+        return mask(text)
+    return mask(text) if hidden == value else json.dumps(hidden, ensure_ascii=False)
+
+
+def masked_together(texts: Sequence[str], mask: Mask) -> list[str]:
+    """Texts that stand one after the other, each masked as a part of the whole."""
+    pieces = mask(BETWEEN.join(texts)).split(BETWEEN)
+    return pieces if len(pieces) == len(texts) else [mask(text) for text in texts]
+
+
+def _masked_fields(fields: dict[str, JsonValue], mask: Mask, name: str) -> JsonValue:
+    names = (fields.get(key) for key in _NAMES)
+    label = next((own for own in names if isinstance(own, str)), name)
+    hidden: dict[str, JsonValue] = {}
+    for key, item in fields.items():
+        holder = label if key == "value" else key
+        hidden[_free_name(mask(key), hidden)] = masked(item, mask, holder)
+    secret = fields.get("value")
+    if isinstance(secret, str) and len(secret) >= _SHORTEST_SECRET and names_a_secret(label):
+        for key, item in hidden.items():  # the words beside it may hold it too
+            if isinstance(item, str) and item != label:
+                hidden[key] = item.replace(secret, CREDENTIAL)
+    return hidden
+
+
+def _hidden(value: JsonValue, mask: Mask) -> JsonValue:
+    if isinstance(value, str):
+        text = mask(value)
+        return text if is_placeholder(text) else CREDENTIAL
+    is_number = isinstance(value, int) and abs(value) >= _SHORTEST_NUMBER
+    return CREDENTIAL if is_number else value
+
+
+def _masked_neighbours(items: Sequence[JsonValue], mask: Mask) -> list[JsonValue]:
+    """A list with its texts masked as one, and so those of each field of its objects."""
+    copies: list[Any] = [dict(item) if isinstance(item, dict) else item for item in items]
+    rows: dict[str | None, list[tuple[Any, Any]]] = {}
+    for index, item in enumerate(copies):
+        if isinstance(item, str):
+            rows.setdefault(None, []).append((copies, index))
+        elif isinstance(item, dict):
+            for key, text in item.items():
+                if isinstance(text, str):
+                    rows.setdefault(key, []).append((item, key))
+    for places in rows.values():
+        texts = masked_together([holder[key] for holder, key in places], mask)
+        for (holder, key), text in zip(places, texts, strict=True):
+            holder[key] = text
+    return copies

@@ -1,0 +1,285 @@
+"""Secrets in the shapes of 2026, in values with names, and spread over what stands together."""
+
+import json
+import re
+from re import _constants as op
+from re import _parser as parser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from usr.plugins.software_orchestrator.helpers.text import credentials
+from usr.plugins.software_orchestrator.helpers.text.credentials import redact
+from usr.plugins.software_orchestrator.helpers.text.embedded import without_blobs
+from usr.plugins.software_orchestrator.helpers.text.masking import (
+    masked,
+    masked_json,
+    masked_together,
+    safe,
+)
+
+A = "Ab3" * 14
+PEM = ["-----BEGIN PRIVATE KEY-----", "MIIEvQIBADANBgkqhkiG9w0", A, "-----END PRIVATE KEY-----"]
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ('{"SecretAccessKey": "wJalrXUtnFEMI/K7MDENG/bPxRfiCY1"}', "wJalr"),
+        ("tool --password hunter2", "hunter2"),
+        ("tool --db-password 'Tr0ub4dor&3'", "Tr0ub4dor&3"),
+        ("tool --token abcdef1234567890", "abcdef1234567890"),
+        ("curl -u admin:hunter2 https://x.org", "hunter2"),
+        ("curl -u u:p https://x.org", "u:p"),
+        ("mysql -u root -phunter2 shop", "hunter2"),
+        ("sshpass -p hunter2 ssh x", "hunter2"),
+        ("\"password\" => 'hunter2'", "hunter2"),
+        ("password := `hunter2`", "hunter2"),
+        ('password="pa,ss;1&x"', "pa,ss;1"),
+        ("dbPassword: hunter2", "hunter2"),
+        ("**Password:** hunter2", "hunter2"),
+        ("**Password**: `hunter2`", "hunter2"),
+        ("| Password | hunter2x |", "hunter2x"),
+        ("密码：abc12345", "abc12345"),
+        ("Kennwort lautet geheim123", "geheim123"),
+        ("the password is hunter2Geheim9x, ok", "hunter2Geheim9x"),
+        ("IDENTIFIED BY PASSWORD 'hunter2'", "hunter2"),
+        ("<password>hunter</password>", "hunter<"),
+        ('<add key="password" value="hunter2"/>', "hunter2"),
+        ('<entry key="password">hunter2x</entry>', "hunter2x"),
+        ("machine api.x.org login me password xyz", "xyz"),
+        ("machine h\n  login me\n  password xyz\n", "xyz"),
+        ('{\\"password\\": \\"hunter2x\\"}', "hunter2x"),
+        ("//registry.npmjs.org/:_authToken=0123456789abcdef", "0123456789abcdef"),
+        ('"token": "abc123def456"', "abc123def456"),
+        ("Set-Cookie: session=abcdef0123456789abcdef; Path=/", "abcdef0123456789"),
+        ("https://hooks.slack.com/services/T01ABCDEF/B01ABCDEF/abcdefghijklmnop", "abcdefg"),
+        ("https://discord.com/api/webhooks/123456789012345678/abcDEF-ghi_JKL0123", "abcDEF"),
+        ("https://a.blob.core.windows.net/c/f?sv=2022&sig=abc%2Fdef1234567890%3D", "abc%2Fdef"),
+        ("https://b.s3.amazonaws.com/k?X-Amz-Signature=" + "0a" * 32, "0a0a"),
+        *(
+            (prefix + A, A)
+            for prefix in (
+                "xapp-1-", "gsk_", "xai-", "hvs.", "dckr_pat_", "GOCSPX-", "glrt-", "whsec_", "r8_",
+                "pplx-", "nvapi-", "pcsk_", "sbp_", "ntn_", "figd_", "glsa_", "lin_api_", "1//0",
+            )
+        ),
+        ("shpat_" + "0a" * 16, "0a0a"),
+        ("bot 123456789:AA" + A, A),
+        ("PuTTY-User-Key-File-2: ssh-rsa\nPrivate-Lines: 14\nAAAA\nPrivate-MAC: 0f0f", "AAAA"),
+    ],
+)  # fmt: skip
+def test_a_common_shape_is_masked_once_and_for_all(text, secret):
+    hidden = redact(text)
+    assert secret not in hidden
+    assert "[REDACTED:" in hidden
+    assert redact(hidden) == hidden
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "the token bucket refills 10 per second; the token: bucket algorithm",
+        "password: 8-character minimum. Password: required! The password is 8 characters long",
+        "The password is argon2id-hashed, machine learning password reset, default password policy",
+        '<input type="password" name="password" placeholder="Password"><label>Password</label>',
+        'password=os.environ["DB1_PASSWORD"], password = get_password(user1), password=$DB_PASSWORD1',
+        "docker run -u 1000:1000 -p 8080:80 x; git push -u origin main; sudo -u postgres psql",
+        "use --password-stdin 12 times, --max-tokens 3000, token_counter: cl100k_base",
+        "see https://example.org/?key=value&page=12 and https://example.org/reset/password/12345",
+        "a key-value store, key-points, SKU 12345, xai-methods, monkey: 12345678, author: A. Token",
+        "cookie: name=value pairs are stored; Authorization is needed: 401 Unauthorized",
+        "| token | count |\n| the | 12 |",
+        "commit 5f1c0d4b7a9e3c2d1f0e8b6a4c2d0e9f8a7b6c5d, uuid 123e4567-e89b-12d3-a456-426614174000",
+    ],
+)
+def test_prose_and_code_about_secrets_stay(prose):
+    assert redact(prose) == prose
+
+
+# --- a name and its value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"db_password": "hunter2Geheim9x"},
+        {"conn": {"deep": [{"apiKey": "plainwords"}]}},
+        {"SecretAccessKey": "plainwords"},
+        {"passwords": {"Password": ["plainwords", "x y"]}},
+        [{"field": "db_password", "value": "plainwords", "verbatim": "it is plainwords"}],
+        {"db_password": {"status": "answered", "value": "plainwords"}},
+        {"env": [{"name": "DB_PASSWORD", "value": "plainwords"}]},
+        {"code": json.dumps({"password": "plainwords"})},
+        {"пароль": "plainwords"},
+        {"password": 12345678},
+    ],
+)
+def test_what_the_name_of_a_secret_holds_is_masked_whatever_it_looks_like(value):
+    hidden = json.dumps(masked(value, redact), ensure_ascii=False)
+    assert not re.search("plainwords|hunter2|12345678", hidden)
+    assert masked(masked(value, redact), redact) == masked(value, redact)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"password_policy": "long", "token_limit": "many", "design_token": "spacing-4", "key": "a"},
+        {"token": 3000, "password": None, "secret": True, "api_key": ""},
+        {"password": "§§secret(DB)", "api_key": "$OPENAI_API_KEY", "token": "<your token>"},
+        {"tokens": ["a", "b"], "author": "me", "primary_key": "id", "public_key": "x"},
+    ],
+)
+def test_a_count_a_placeholder_and_the_name_of_something_else_stay(value):
+    assert masked(value, redact) == value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        PEM,
+        {"notes": PEM},
+        ["password:", "hunter2Geheim9x"],
+        ["see below", "Authorization: Bearer", "abcdef0123456789"],
+        [{"role": "user", "text": "my password:"}, {"role": "user", "text": "hunter2Geheim9x"}],
+        [{"role": "tool", "text": line} for line in PEM],
+    ],
+)
+def test_a_secret_over_neighbours_in_a_list_is_masked_and_the_list_keeps_its_length(value):
+    hidden = masked(value, redact)
+    assert not re.search(f"hunter2|{A}|MIIEv|abcdef0123", json.dumps(hidden))
+    assert len(hidden) == len(value)
+    assert masked(hidden, redact) == hidden
+
+
+def test_texts_that_stand_together_are_each_masked_as_part_of_the_whole():
+    hidden = masked_together(["a", *PEM, "b"], redact)
+    assert hidden == ["a", "[REDACTED:private_key]", "", "", "", "b"]
+
+
+# --- JSON text
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'client = OpenAI(api_key="abcd1234efgh5678")',
+        '{"password": "hunter2Geheim9x"}',
+        f"x\n{'ghp_' + A}",
+        "\n".join(PEM),
+        "export DB_PASSWORD='hunter2Geheim9x'\n",
+    ],
+)
+def test_a_call_that_is_raw_json_is_masked_as_what_it_says(code):
+    call = json.dumps({"tool_name": "code_execution_tool", "tool_args": {"code": code}})
+    hidden = masked_json(call, redact)
+    assert not re.search(f"abcd1234|hunter2|{A}", hidden)
+    assert json.loads(hidden)["tool_name"] == "code_execution_tool"
+    assert masked_json(hidden, redact) == hidden
+
+
+def test_json_without_a_secret_and_what_only_looks_like_json_stay():
+    for text in ('{"a":  1.0, "b": [1e400]}', "{not json}", "[1, 2", "", '{"a": 1} and more'):
+        assert masked_json(text, redact) == text
+    deep = "[" * 100_000
+    assert masked_json(deep, redact) == deep
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20) | st.sampled_from(PEM),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["password", "value", "name", "text", "apiKey", "a"]), inner, max_size=4
+        )
+    ),
+    max_leaves=15,
+)
+
+
+@given(values)
+def test_masking_a_value_again_changes_nothing_and_its_form_stays(value):
+    hidden = masked(value, redact)
+    assert masked(hidden, redact) == hidden
+    assert type(hidden) is type(value) or hidden == credentials.CREDENTIAL
+
+
+# --- cost
+
+
+def repeats_that_may_be_read_twice(items, is_last=True):
+    """The repeats without an upper bound that give back what they took when what follows fails.
+
+    A lazy one is none here: it goes on to the end of a text, where it cannot fail.
+    """
+    bad = []
+    for number, (kind, value) in enumerate(items):
+        last = is_last and all(may_be_empty(item) for item in items[number + 1 :])
+        parts = []
+        if kind is op.MAX_REPEAT:
+            _, most, inner = value
+            if most == op.MAXREPEAT and not last:
+                bad.append(inner)
+            parts = [inner]
+        elif kind is op.SUBPATTERN:
+            parts = [value[-1]]
+        elif kind is op.BRANCH:
+            parts = value[1]
+        elif kind in (op.ASSERT, op.ASSERT_NOT):
+            parts = [value[1]]
+        for part in parts:
+            bad += repeats_that_may_be_read_twice(list(part), last and kind is not op.ASSERT)
+    return bad
+
+
+def test_a_repeat_that_is_read_twice_is_seen():
+    assert repeats_that_may_be_read_twice(list(parser.parse("(?:a+)b|c")))
+
+
+def may_be_empty(item):
+    kind, value = item
+    return kind is op.MAX_REPEAT and value[0] == 0
+
+
+@pytest.mark.parametrize("pattern", [row[2].pattern for row in credentials._BESIDE])
+def test_no_expression_beside_a_name_reads_a_text_twice(pattern):
+    assert not repeats_that_may_be_read_twice(list(parser.parse(pattern)))
+
+
+def test_no_expression_of_a_token_reads_a_text_twice():
+    assert not repeats_that_may_be_read_twice(list(parser.parse(credentials._ANY_SHAPE.pattern)))
+
+
+@pytest.mark.parametrize("shape", [
+    lambda n: ["line of text"] * n,
+    lambda n: [{"role": "user", "text": "word"}] * n,
+    lambda n: {f"key{i}": {"name": "password", "value": ["x"] * 3} for i in range(n)},
+    lambda n: json.dumps([json.dumps(["a"] * n)]),
+])  # fmt: skip
+def test_a_value_twice_as_long_gives_the_mask_twice_as_much_to_read(shape):
+    def characters(value):
+        read = []
+        masked(value, lambda text: read.append(len(text)) or redact(text))
+        return sum(read)
+
+    assert characters(shape(400)) <= 2.2 * characters(shape(200))
+
+
+# --- files
+
+
+@pytest.mark.parametrize("columns", [64, 76, 10_000])
+@pytest.mark.parametrize("frame", ["{}", "cat x | base64\n{}\ndone", "a: |\n    {}\n"])
+def test_base64_is_told_by_size_and_hash_however_it_is_wrapped(columns, frame):
+    code = "iVBORw0KGgo8Qx+/9Zk2" * 200
+    end = "\n    " if "    " in frame else "\n"
+    lines = end.join(code[at : at + columns] for at in range(0, len(code), columns))
+    told = re.search(r"\[base64 data, 4,000 characters, sha256 \w{16}\]", without_blobs(code))[0]
+    assert without_blobs(frame.format(lines)) == frame.format(told)
+    assert safe(frame.format(lines), redact)[0] == frame.format(told)
+
+
+def test_a_list_of_hashes_or_paths_is_no_base64():
+    for line in ("0123456789abcdef" * 4, "src/components/forms/QuoteFormWithThreeFieldsAnd1Button"):
+        assert without_blobs(f"{line}\n" * 40) == f"{line}\n" * 40
