@@ -232,6 +232,14 @@ def _host_files(
             "kwargs": {},
         },
     }
+    presets = [
+        {
+            "name": "Default",
+            "chat": models["chat_model"],
+            "utility": models["utility_model"],
+            "embedding": models["embedding_model"],
+        }
+    ]
     page = {
         "agent_profile": "agent0",
         "update_check_enabled": False,
@@ -241,6 +249,8 @@ def _host_files(
     toggles: dict[str, str | bytes] = {f"usr/plugins/{name}/.toggle-0": "" for name in off}
     return toggles | {
         "usr/plugins/_model_config/config.json": json.dumps(models),
+        # From v2.5 on the host reads this file instead; JSON is YAML.
+        "usr/plugins/_model_config/presets.yaml": json.dumps(presets),
         "usr/settings.json": json.dumps(page | dict(settings)),
     }
 
