@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -185,19 +184,6 @@ def headings(run: live.LiveRun, number: int) -> list[str]:
         if row["agentno"] == number and row["type"] in ("agent", "tool", "response")
     ]
     return [row["heading"] for row in rows if row["heading"]]
-
-
-def settle(run: live.LiveRun, agents: int) -> None:
-    """Wait until the saved chat holds that many agents and the host, which writes it in place, has left it alone for a while."""
-    end, seen, since = time.monotonic() + 10, 0, 0.0
-    while time.monotonic() < end:
-        stamp = run.chat_file.stat().st_mtime_ns if run.chat_file.exists() else 0
-        if stamp != seen:
-            seen, since = stamp, time.monotonic()
-        elif stamp and time.monotonic() - since > 0.5 and len(run.chat_json()["agents"]) == agents:
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"the saved chat never held {agents} agents")
 
 
 def told(run: live.LiveRun) -> list[str]:
@@ -475,7 +461,7 @@ def test_a_host_that_dies_in_the_middle_finds_the_specialist_again(turn: int) ->
     with start(script) as run:
         run.send("Please build the hero")
         run.model.wait_for(DESIGNER, turn=turn)
-        settle(run, agents=2)
+        run.settle(agents=2)
 
         run.restart()
 
@@ -501,7 +487,7 @@ def test_a_handover_that_was_only_prepared_is_offered_again_after_a_restart() ->
     with start(script) as run:
         run.send("Please build the hero")
         run.model.wait_for("agent0", turn=2)
-        settle(run, agents=1)
+        run.settle(agents=1)
 
         run.restart()
 
@@ -767,7 +753,7 @@ def test_a_host_that_dies_between_verdict_and_return_loses_no_note() -> None:
     with start(script, files=slow) as run:
         run.send("Please build the hero")
         run.model.wait_until(lambda: folder(run).exists() and "done" in kinds(run), "the hand-back")
-        settle(run, agents=2)
+        run.settle(agents=2)
 
         run.restart()
 
@@ -809,7 +795,7 @@ def test_a_host_that_dies_under_two_specialists_goes_on_from_the_inner_one_up() 
     with start(script) as run:
         run.send("Please build the hero")
         run.model.wait_for(EXPLORER, turn=2)
-        settle(run, agents=3)
+        run.settle(agents=3)
 
         run.restart()
 
@@ -888,8 +874,9 @@ def test_the_loop_runs_in_the_web_ui_and_its_pages_know_the_chain() -> None:
         assert ui.model.faults == []
         rows = [
             row["heading"]
-            for row in ui.chat_json(answer["context"])["log"]["logs"]
-            if row["agentno"] == 1
+            for chat in ui.chats(answer["context"])
+            for row in chat["log"]["logs"]
+            if row["agentno"] == 1 and row["heading"]
         ]
         assert rows
         assert all(PERSONA in heading for heading in rows)
