@@ -75,10 +75,14 @@ from agent import AgentContext, UserMessage
 from helpers import persist_chat
 
 async def copied():
-    (new_id,) = persist_chat.load_json_chats([persist_chat.export_json_chat(context)])
+    original = AgentContext.get(chat)
+    (new_id,) = persist_chat.load_json_chats([persist_chat.export_json_chat(original)])
     copy = AgentContext.get(new_id)
     answer = await copy.communicate(UserMessage(message="Hello")).result()
-    agents = [copy.agent0, copy.agent0.data["_subordinate"]]
+    agents, agent = [], copy.agent0
+    while agent is not None:
+        agents.append(agent)
+        agent = agent.data.get("_subordinate")
     held = ["software_orchestrator" in each.data for each in agents]
     return {"answer": answer, "held": held, "headings": [item.heading for item in copy.log.logs]}
 
@@ -577,7 +581,8 @@ def test_a_reset_in_the_middle_cancels_the_handover() -> None:
 
         assert run.say("Hello") == "Hello again."
         assert kinds(run) == ["prepared", "delivered", "accepted", "cancelled"]
-        assert [agent["agent_name"] for agent in run.agents()] == ["A0"]
+        left = [agent for agent in run.agents() if agent["chat"] == run.chat_id]
+        assert [agent["agent_name"] for agent in left] == ["A0"]
         assert "handovers" not in run.requests[-1].last
 
 
@@ -610,7 +615,7 @@ def test_a_message_of_the_person_in_the_middle_reaches_the_specialist() -> None:
         run.send("Please build the hero")
         run.model.wait_for(DESIGNER, turn=2)
 
-        run.send("Make it blue")
+        run.send("Make it blue", chat=run.agents()[-1]["chat"])
         waiting.release()
 
         assert run.answer() == "The draft is ready."
@@ -898,15 +903,17 @@ def test_a_chat_made_from_a_copy_holds_no_handover_of_the_other_chat() -> None:
     ask = tool_call("handover_reply", verdict="clarify", missing=["audience"])
     script = {
         "agent0": [hand_over(start=True), response("For whom?"), response("A new chat.")],
-        DESIGNER: [ask],
+        DESIGNER: [ask, response("A new chat.")],
     }
     with start(script) as run:
         assert run.say("Please build the hero") == "For whom?"
-        assert run.agents()[1]["data"]["software_orchestrator"]["handover_id"]
+        specialist = run.agents()[-1]
+        assert specialist["data"]["software_orchestrator"]["handover_id"]
 
-        copied = run.inside(COPIED)
+        copied = run.inside(COPIED, chat=specialist["chat"])
 
         assert copied["answer"] == "A new chat."
-        assert copied["held"] == [False, False]
+        assert copied["held"]
+        assert not any(copied["held"])
         assert any("belongs to another chat" in heading for heading in copied["headings"])
         assert kinds(run) == ["prepared", "delivered", "clarify"]

@@ -1,4 +1,4 @@
-"""The plugin where the host offers its tools to the model as functions (HOST fact N1), with a scripted model.
+"""The plugin where the host offers its tools to the model as functions, with a scripted model.
 
 `A0_CALLS=native` runs the other live tests the same way; here is what only native calls can show.
 """
