@@ -36,6 +36,13 @@ def _message(item: Item) -> dict[str, Any]:
     return {"role": item.get("role", "user"), "content": item.get("content")}
 
 
+def answered_calls(items: object) -> set[str]:
+    """The ids of the calls whose outputs are among the `input` items."""
+    listed = items if isinstance(items, list) else []
+    outputs = [item for item in listed if item.get("type") == "function_call_output"]
+    return {str(item.get("call_id")) for item in outputs}
+
+
 def function_call(call: Mapping[str, Any], call_id: str) -> dict[str, Any]:
     """The item that asks for `call`, {tool_name, tool_args}; `name:action` becomes the argument `action`."""
     name, _, action = str(call["tool_name"]).partition(":")

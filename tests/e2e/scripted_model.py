@@ -253,7 +253,8 @@ class ScriptedModel:
             if request.model == UTILITY_MODEL:
                 self.utility_requests.append(request)
                 return Exchange(request, Reply(self.utility_answer))
-            exchange = self._decide(request)
+            open_calls = self._unanswered(body) if native else []
+            exchange = self._decide(request, open_calls)
             self.exchanges.append(exchange)
             self._stored[exchange.answer_id] = exchange
             self._changed.notify_all()
@@ -265,7 +266,9 @@ class ScriptedModel:
             exchange.delivered = True
             self._changed.notify_all()
 
-    def _decide(self, request: ChatRequest) -> Exchange:
+    def _decide(self, request: ChatRequest, open_calls: Sequence[str]) -> Exchange:
+        if open_calls:
+            return self._fault(request, f"no output for {open_calls}", status=400)
         role = self._role(request)
         turn = self._turns[role] = self._turns.get(role, 0) + 1
         request = _with_turn(request, turn)
@@ -284,6 +287,13 @@ class ScriptedModel:
         if lacking := _not_offered(request, reply):
             return self._fault(request, f"turn {turn} of {role} calls {lacking}, not offered")
         return Exchange(request, reply)
+
+    def _unanswered(self, body: Mapping[str, Any]) -> list[str]:
+        """The calls of the answer that `body` goes on from without their outputs; the real API refuses that too."""
+        before = self._stored.get(str(body.get("previous_response_id") or ""))
+        called = before.output() if before is not None else []
+        answered = responses_wire.answered_calls(body.get("input"))
+        return [item["name"] for item in called if item.get("call_id", "") not in ("", *answered)]
 
     def _parse_native(self, body: Mapping[str, Any], index: int) -> ChatRequest:
         """A request that names an earlier answer leaves out what was said until then: it is put back."""

@@ -171,14 +171,15 @@ def test_a_native_request_that_goes_on_from_an_answer_is_read_with_what_was_said
     look = tool_call("text_editor:read", path="a")
     with ScriptedModel({"developer": [saying("I look.", [look, look]), "done"]}) as model:
         first = json.loads(ask_native(model, [as_developer("Look")]))
-        output = {"type": "function_call_output", "call_id": "call_0_0", "output": "not there"}
-        second = json.loads(ask_native(model, [output], previous_response_id=first["id"]))
+        output = {"type": "function_call_output", "output": "not there"}
+        outputs = [{**output, "call_id": f"call_0_{place}"} for place in (0, 1)]
+        second = json.loads(ask_native(model, outputs, previous_response_id=first["id"]))
 
         assert [item["type"] for item in first["output"]] == ["message", *["function_call"] * 2]
         assert second["output"][0]["content"][0]["text"] == "done"
         request = model.requests[1]
         assert (request.profile, request.agent_number, request.turn) == ("developer", 1, 2)
-        assert (request.text("tool"), request.previous_id) == ("not there", first["id"])
+        assert (request.text("tool"), request.previous_id) == ("not there\nnot there", first["id"])
         assert "Look" in request.text("user")
 
 
@@ -188,3 +189,15 @@ def test_a_native_call_of_what_is_not_offered_is_a_fault() -> None:
 
         assert answer["output"][0]["name"] == "response"
         assert model.faults == ["turn 1 of developer calls handover_reply, not offered"]
+
+
+def test_a_native_request_without_the_output_of_a_call_is_refused() -> None:
+    look = tool_call("text_editor:read", path="a")
+    with ScriptedModel({"developer": [saying("I look.", look), "done"]}) as model:
+        first = json.loads(ask_native(model, [as_developer("Look")]))
+
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            ask_native(model, [as_developer("Well?")], previous_response_id=first["id"])
+
+        assert caught.value.code == 400
+        assert model.faults == ["no output for ['text_editor']"]
