@@ -114,3 +114,16 @@ def test_native_a_specialist_accepts_works_and_hands_its_note_back() -> None:
         assert run.say("Please build the hero") == "The draft is ready."
 
         assert "Hero drafted." in run.requests[-1].text()
+
+
+def test_native_what_is_open_is_told_although_the_host_goes_on_from_a_stored_answer() -> None:
+    prepare = {**HAND_OVER, "tool_args": {**HAND_OVER["tool_args"], "start": False}}
+    script = {
+        "agent0": [saying("Let me prepare.", prepare), response("Ready."), response("It is.")]
+    }
+    with live.start(script, project="demo", native=True) as run:
+        assert run.say("Please prepare the hero") == "Ready."
+        assert run.say("Is it ready?") == "It is."
+
+        # A fresh prompt, or the line among the new items: the model must not see the state of the first turn.
+        assert "Prepared, not started: ho-" in run.requests[2].last
