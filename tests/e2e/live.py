@@ -7,6 +7,10 @@
 Each run has its own copy of the host (environment variable A0_ROOT) in a temporary folder, with the plugin's tracked
 files in `usr/plugins/software_orchestrator`, so nothing of the checkout changes. A0_PYTHON is the Python that has the
 host's packages. Only 127.0.0.1 is used, and every process ends by itself after `lifetime_s`.
+
+Hosts differ, and a test asks for the feature, not the version: `native_host()` has function calls (A0_CALLS=native runs
+every test with them), `children_host()` gives each subordinate a chat of its own. `LiveRun` reads over all chats of a
+run, which on the other hosts is one.
 """
 
 import http.cookiejar
@@ -29,6 +33,7 @@ from typing import IO, Any, Self
 
 from usr.plugins.software_orchestrator.tests.e2e.scripted_model import (
     CHAT_MODEL,
+    NATIVE_CHAT_MODEL,
     UTILITY_MODEL,
     ChatRequest,
     Script,
@@ -37,7 +42,6 @@ from usr.plugins.software_orchestrator.tests.e2e.scripted_model import (
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PLUGIN_NAME = "software_orchestrator"
-ENVIRONMENT = ("A0_ROOT", "A0_LIVE")
 # Not used by a chat: the memory wants an embedding model, the browser agent and the mail and messenger
 # bridges want packages or servers that a test has no use for.
 SWITCHED_OFF = (
@@ -70,7 +74,36 @@ def why_not() -> str:
         return "A0_ROOT is not set: the folder of an Agent Zero checkout"
     if os.environ.get("A0_LIVE") != "1":
         return "A0_LIVE is not 1: live tests start a real Agent Zero"
+    if native_calls() and not native_host():
+        return "A0_CALLS is native: the host in A0_ROOT knows no native function calls"
     return ""
+
+
+def why_not_native() -> str:
+    """Why tests of native calls cannot run here; "" when they can."""
+    if os.environ.get("A0_ROOT") and not native_host():
+        return "the host in A0_ROOT knows no native function calls"
+    return why_not()
+
+
+def native_calls() -> bool:
+    """Whether tests that do not say otherwise run with native function calls instead of JSON text."""
+    return os.environ.get("A0_CALLS") == "native"
+
+
+def native_host() -> bool:
+    """Whether the host offers its tools as functions of the Responses API."""
+    return _source("helpers/responses_tools.py") != ""
+
+
+def children_host() -> bool:
+    """Whether the host gives every subordinate a chat of its own."""
+    return "def get_or_create_subordinate" in _source("tools/call_subordinate.py")
+
+
+def _source(path: str) -> str:
+    file = Path(os.environ.get("A0_ROOT") or ".") / path
+    return file.read_text("utf-8") if file.is_file() else ""
 
 
 def start(
@@ -83,18 +116,19 @@ def start(
     off: Sequence[str] = SWITCHED_OFF,
     lifetime_s: float = 180.0,
     utility_answer: str = "Scripted chat",
+    native: bool | None = None,
 ) -> "LiveRun":
     """Assemble a host, start it with a new chat, and return the run: a context manager, or call `close()`.
 
     `plugin` is the repository whose tracked files are installed; None leaves the plain host. `files` (path below the
     host's folder -> text or bytes) are written last: a profile in `usr/agents/...`, a probing plugin in
     `usr/plugins/...`, a config.json. `settings` are keys of the host's settings page. `project` is made when absent,
-    and activated. `off` are plugins to switch off.
+    and activated. `off` are plugins to switch off. `native`: the model is offered functions; None: as A0_CALLS says.
     """
-    return LiveRun(
-        assemble(script, plugin, files or {}, settings or {}, off, lifetime_s, utility_answer),
-        project,
-    )
+    calls = native_calls() if native is None else native
+    setup = Setup(plugin, files or {}, settings or {}, off, calls, lifetime_s)
+    model = ScriptedModel(script, lifetime_s=lifetime_s, utility_answer=utility_answer)
+    return LiveRun(assemble(model, setup), project)
 
 
 def start_web_ui(
@@ -106,11 +140,25 @@ def start_web_ui(
     off: Sequence[str] = SWITCHED_OFF,
     lifetime_s: float = 180.0,
     utility_answer: str = "Scripted chat",
+    native: bool | None = None,
 ) -> "WebUi":
     """Assemble a host as `start` does, and serve its real web UI on a free port of 127.0.0.1."""
-    return WebUi(
-        assemble(script, plugin, files or {}, settings or {}, off, lifetime_s, utility_answer)
-    )
+    calls = native_calls() if native is None else native
+    setup = Setup(plugin, files or {}, settings or {}, off, calls, lifetime_s)
+    model = ScriptedModel(script, lifetime_s=lifetime_s, utility_answer=utility_answer)
+    return WebUi(assemble(model, setup))
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a host's copy is given: see `start`."""
+
+    plugin: Path | None
+    files: Mapping[str, str | bytes]
+    settings: Mapping[str, Any]
+    off: Sequence[str]
+    native: bool
+    lifetime_s: float
 
 
 @dataclass(frozen=True)
@@ -155,15 +203,7 @@ class Bench:
         }
 
 
-def assemble(
-    script: Script,
-    plugin: Path | None,
-    files: Mapping[str, str | bytes],
-    settings: Mapping[str, Any],
-    off: Sequence[str],
-    lifetime_s: float,
-    utility_answer: str,
-) -> Bench:
+def assemble(scripted: ScriptedModel, setup: Setup) -> Bench:
     """Copy the host, install the plugin, write the settings, and start the scripted model."""
     source = Path(os.environ["A0_ROOT"])
     if not (source / "agent.py").is_file():
@@ -180,17 +220,14 @@ def assemble(
         shutil.copytree(
             source, root, ignore=lambda at, names: _unwanted(source, Path(at), names), symlinks=True
         )
-        model = closing.enter_context(
-            ScriptedModel(script, lifetime_s=lifetime_s, utility_answer=utility_answer)
-        )
-        if plugin is not None:
-            install(plugin, root / "usr" / "plugins" / PLUGIN_NAME)
-        for path, content in (
-            _host_files(root, model.api_base, settings, off) | dict(files)
-        ).items():
+        model = closing.enter_context(scripted)
+        if setup.plugin is not None:
+            install(setup.plugin, root / "usr" / "plugins" / PLUGIN_NAME)
+        written = _host_files(root, setup) | _model_files(model.api_base, setup.native)
+        for path, content in (written | dict(setup.files)).items():
             _write(root / path, content)
         _shadow_chpasswd(folder / "bin")
-        return Bench(root, folder, model, time.monotonic() + lifetime_s, closing.pop_all())
+        return Bench(root, folder, model, time.monotonic() + setup.lifetime_s, closing.pop_all())
     raise AssertionError("unreachable")
 
 
@@ -211,38 +248,41 @@ def _unwanted(source: Path, at: Path, names: list[str]) -> list[str]:
     return [name for name in names if name == "__pycache__" or (top and name in NOT_COPIED)]
 
 
-def _host_files(
-    root: Path, api_base: str, settings: Mapping[str, Any], off: Sequence[str]
-) -> dict[str, str | bytes]:
-    model = {
-        "provider": "other",
-        "api_base": api_base,
-        "ctx_length": 200000,
-        "kwargs": {"num_retries": 0, "max_retries": 0, "a0_retry_attempts": 0},
-    }
-    models = {
+def _model_files(api_base: str, native: bool) -> dict[str, str | bytes]:
+    """The scripted model as the host's models, in each of the two files that hosts read."""
+    kwargs = {"num_retries": 0, "max_retries": 0, "a0_retry_attempts": 0}
+    if native:
+        kwargs |= {"a0_api_mode": "responses", "a0_responses_fallback": False}
+    model = {"provider": "other", "api_base": api_base, "ctx_length": 200000, "kwargs": kwargs}
+    name = NATIVE_CHAT_MODEL if native else CHAT_MODEL
+    more = {"name": name, "ctx_history": 0.7, "vision": False, "max_embeds": 10}
+    chat, utility = model | more, model | {"name": UTILITY_MODEL, "ctx_input": 0.7}
+    embedding = {"provider": "other", "name": "none", "api_base": api_base, "kwargs": {}}
+    config = {
         "allow_chat_override": False,
-        "chat_model": model
-        | {"name": CHAT_MODEL, "ctx_history": 0.7, "vision": False, "max_embeds": 10},
-        "utility_model": model | {"name": UTILITY_MODEL, "ctx_input": 0.7},
-        "embedding_model": {
-            "provider": "other",
-            "name": "none",
-            "api_base": api_base,
-            "kwargs": {},
-        },
+        "chat_model": chat,
+        "utility_model": utility,
+        "embedding_model": embedding,
     }
+    preset = {"name": "Default", "chat": chat, "utility": utility, "embedding": embedding}
+    folder = "usr/plugins/_model_config"
+    return {
+        f"{folder}/config.json": json.dumps(config),
+        f"{folder}/presets.yaml": json.dumps([preset]),  # instead of it from v2.5 on; JSON is YAML
+    }
+
+
+def _host_files(root: Path, setup: Setup) -> dict[str, str | bytes]:
     page = {
         "agent_profile": "agent0",
         "update_check_enabled": False,
         "tts_kokoro": False,
         "workdir_path": str(root / "usr" / "workdir"),
     }
-    toggles: dict[str, str | bytes] = {f"usr/plugins/{name}/.toggle-0": "" for name in off}
-    return toggles | {
-        "usr/plugins/_model_config/config.json": json.dumps(models),
-        "usr/settings.json": json.dumps(page | dict(settings)),
-    }
+    written: dict[str, str | bytes] = {"usr/settings.json": json.dumps(page | dict(setup.settings))}
+    for name in setup.off:
+        written[f"usr/plugins/{name}/.toggle-0"] = ""
+    return written
 
 
 def _shadow_chpasswd(folder: Path) -> None:
@@ -306,9 +346,9 @@ class LiveRun:
             )
         return outcome.text
 
-    def send(self, text: str) -> None:
-        """The person writes `text`; while an agent is at work this is an intervention."""
-        self._ask("send", text=text)
+    def send(self, text: str, *, chat: str = "") -> None:
+        """The person writes `text`, in the chat with that id; while an agent is at work this is an intervention."""
+        self._ask("send", text=text, chat=chat)
 
     def wait(self, timeout_s: float = 60.0) -> Outcome:
         """Wait until the run has ended, at most `timeout_s`, and say how."""
@@ -343,7 +383,10 @@ class LiveRun:
         self._ask("save")
 
     def agents(self) -> list[dict[str, Any]]:
-        """The line of agents in memory: {number, profile, agent_name, data}, without the data that is never saved."""
+        """The agents in memory, each after its superior: {number, profile, agent_name, chat, data}.
+
+        `data` is without what is never saved.
+        """
         return list(self._ask("agents")["agents"])
 
     def streaming(self) -> int | None:
@@ -379,14 +422,44 @@ class LiveRun:
             self.save()
         return _settled_json(self.chat_file)
 
-    def history(self, number: int = 0) -> list[dict[str, Any]]:
-        """The messages of agent `number` in the saved chat, oldest first: {ai, content, ...} or {summary}."""
-        agent = next(agent for agent in self.chat_json()["agents"] if agent["number"] == number)
-        return saved_messages(agent["history"])
+    def chats(self) -> list[dict[str, Any]]:
+        """The saved chats of this run: the one that was opened, then its children as they were made."""
+        return saved_family(self.root / "usr" / "chats", self.chat_id)
 
-    def log_rows(self) -> list[dict[str, Any]]:
-        """The rows that a person sees, from the saved chat: {type, heading, content, kvps, agentno, ...}."""
-        return list(self.chat_json()["log"]["logs"])
+    def saved_agents(self) -> list[dict[str, Any]]:
+        """The agents of all saved chats of this run: {number, data, history}."""
+        return [agent for chat in self.chats() for agent in chat["agents"]]
+
+    def history(self, number: int = 0) -> list[dict[str, Any]]:
+        """The messages of the newest saved agent `number`, oldest first: {ai, content, ...} or {summary}."""
+        numbered = [agent for agent in self.saved_agents() if agent["number"] == number]
+        if not numbered:
+            raise LookupError(f"no agent {number} is saved")
+        return saved_messages(numbered[-1]["history"])
+
+    def log_rows(self, chat: str = "") -> list[dict[str, Any]]:
+        """The rows that a person sees in the saved chat with that id, or in all of this run's, oldest first.
+
+        A row is {type, heading, content, kvps, agentno, chat, ...}.
+        """
+        rows = []
+        for saved in self.chats():
+            if chat in ("", saved["id"]):
+                rows += [{**row, "chat": saved["id"]} for row in saved["log"]["logs"]]
+        return sorted(rows, key=lambda row: float(row.get("timestamp") or 0))
+
+    def settle(self, agents: int, timeout_s: float = 10.0) -> None:
+        """Wait until that many agents are saved and the host has left the saved chats alone for half a second."""
+        end, seen, since = time.monotonic() + timeout_s, [0], time.monotonic()
+        while time.monotonic() < end:
+            files = sorted((self.root / "usr" / "chats").glob("*/chat.json"))
+            stamps = [file.stat().st_mtime_ns for file in files]
+            if stamps != seen:
+                seen, since = stamps, time.monotonic()
+            elif stamps and time.monotonic() - since > 0.5 and len(self.saved_agents()) == agents:
+                return
+            time.sleep(0.05)
+        raise LiveError(f"the saved chats never held {agents} agents")
 
     def host_log(self) -> str:
         """Everything the host printed."""
@@ -514,9 +587,9 @@ class WebUi:
         with urllib.request.urlopen(asked, timeout=60) as answer:
             return json.load(answer)
 
-    def chat_json(self, chat_id: str) -> dict[str, Any]:
-        """The saved chat `chat_id`, as it is on disk."""
-        return _settled_json(self.root / "usr" / "chats" / chat_id / "chat.json")
+    def chats(self, chat_id: str) -> list[dict[str, Any]]:
+        """The saved chat `chat_id` and its children, as they are on disk."""
+        return saved_family(self.root / "usr" / "chats", chat_id)
 
     def _wait_until_served(self) -> None:
         end = time.monotonic() + START_TIMEOUT_S
@@ -551,6 +624,18 @@ def _settled_json(path: Path, timeout_s: float = 5.0) -> dict[str, Any]:
             if time.monotonic() > end:
                 raise
             time.sleep(0.05)
+
+
+def saved_family(folder: Path, chat_id: str) -> list[dict[str, Any]]:
+    """The saved chat `chat_id` in `folder` and those that name it or its children as their parent, oldest first."""
+    family = [_settled_json(folder / chat_id / "chat.json")]
+    others = [_settled_json(file) for file in folder.glob("*/chat.json")]
+    others.sort(key=lambda chat: str(chat.get("created_at")))
+    for parent in family:  # grows as it is walked
+        for chat in others:
+            if chat.get("output_data", {}).get("parent_context_id") == parent["id"]:
+                family.append(chat)
+    return family
 
 
 def saved_messages(history: str) -> list[dict[str, Any]]:

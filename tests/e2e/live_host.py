@@ -72,12 +72,15 @@ class Host:
             projects.create_project(name, data)
         projects.activate_project(self.context.id, name)
 
-    def do_send(self, text: str) -> None:
-        """The person writes `text`; the run goes on in the host's own thread."""
+    def do_send(self, text: str, chat: str) -> None:
+        """The person writes `text`, in `chat` if it names one; the run goes on in the host's own thread."""
         from helpers import message_queue
 
-        message_queue.log_user_message(self.context, text, [], None)
-        self.context.communicate(self.agent_module.UserMessage(message=text, attachments=[]))
+        context = self.agent_module.AgentContext.get(chat) if chat else self.context
+        if context is None:
+            raise LookupError(f"no chat {chat}")
+        message_queue.log_user_message(context, text, [], None)
+        context.communicate(self.agent_module.UserMessage(message=text, attachments=[]))
 
     def do_wait(self, timeout_s: float) -> dict[str, str]:
         """Wait for the end of the run: {"status": done | cancelled | failed | running | idle, "text"}."""
@@ -139,28 +142,29 @@ class Host:
         self.persist.save_tmp_chat(self.context)
 
     def do_agents(self) -> dict[str, Any]:
-        """The line of agents as it is in memory, and which of them is at work."""
+        """The agents of this chat and its children as they are in memory, and which of them is at work."""
         agents = []
-        current = self.context.agent0
-        while current is not None:
-            data = {
-                key: value
-                for key, value in current.data.items()
-                if _is_plain(value) and not key.startswith("_")
-            }
-            row = {
-                "number": current.number,
-                "profile": current.config.profile,
-                "agent_name": current.agent_name,
-            }
-            agents.append(row | {"data": data})
-            current = current.data.get(self.agent_module.Agent.DATA_NAME_SUBORDINATE)
-        streaming = self.context.streaming_agent
-        return {
-            "agents": agents,
-            "streaming": streaming.number if streaming else None,
-            "running": self.context.is_running(),
-        }
+        streaming = None
+        family = self._family()
+        for context in family:
+            current = context.agent0
+            while current is not None:
+                agents.append(_agent_row(current))
+                current = current.data.get(self.agent_module.Agent.DATA_NAME_SUBORDINATE)
+            if context.streaming_agent is not None:
+                streaming = context.streaming_agent.number
+        running = any(context.is_running() for context in family)
+        return {"agents": agents, "streaming": streaming, "running": running}
+
+    def _family(self) -> list[Any]:
+        """This chat, then those that name it or its children as their parent, as they were made."""
+        family = [self.context]
+        others = sorted(self.agent_module.AgentContext._contexts.values(), key=lambda c: c.no)
+        for parent in family:  # grows as it is walked
+            for context in others:
+                if context.output_data.get("parent_context_id") == parent.id:
+                    family.append(context)
+        return family
 
     def do_inside(self, source: str, values: dict[str, Any]) -> Any:
         """Run `source` here with `context` and `values` as its names; its `result` comes back, awaited if need be."""
@@ -184,6 +188,20 @@ def _is_run(task: "asyncio.Task[Any]") -> bool:
 
 async def _await(value: Any) -> Any:
     return await value
+
+
+def _agent_row(agent: Any) -> dict[str, Any]:
+    data = {}
+    for key, value in agent.data.items():
+        if _is_plain(value) and not key.startswith("_"):
+            data[key] = value
+    return {
+        "number": agent.number,
+        "profile": agent.config.profile,
+        "agent_name": agent.agent_name,
+        "chat": agent.context.id,
+        "data": data,
+    }
 
 
 def _is_plain(value: Any) -> bool:

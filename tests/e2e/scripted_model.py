@@ -3,6 +3,9 @@
 Standard library only. The host says in every chat request which agent asks ("Agent Number: 1", "Profile: developer",
 the last such pair of the last message), and that chooses the list of answers. Requests that name the utility
 model (renaming a chat, compressing history) get one fixed answer and are kept apart.
+
+It speaks chat completions, where a scripted tool call is JSON text, and the Responses API, where it is a call of one of
+the functions that the request offers; a call of anything else is a fault of the script, as no model can make it.
 """
 
 import json
@@ -14,8 +17,12 @@ from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self, TypeVar
 
+from usr.plugins.software_orchestrator.tests.e2e import responses_wire
+
 CHAT_MODEL = "scripted-chat"
 UTILITY_MODEL = "scripted-utility"
+# Natively the host's client streams only from models whose name it knows; the name sends nothing anywhere.
+NATIVE_CHAT_MODEL = "gpt-4.1"
 CHUNK_CHARACTERS = 60
 
 T = TypeVar("T")
@@ -35,6 +42,21 @@ class ChatRequest:
     agent_number: int | None
     profile: str
     turn: int = 0
+    native: bool = False
+    functions: tuple[Mapping[str, Any], ...] = ()
+    previous_id: str = ""
+
+    @property
+    def offered(self) -> list[str]:
+        """The names of the functions that this request offers; none in text mode."""
+        return [str(function.get("name")) for function in self.functions]
+
+    def function(self, name: str) -> Mapping[str, Any]:
+        """The offered function `name`: {type, name, description, parameters}. Raises KeyError."""
+        for function in self.functions:
+            if function.get("name") == name:
+                return function
+        raise KeyError(f"{name} is not offered; offered: {self.offered}")
 
     @property
     def system(self) -> str:
@@ -57,12 +79,15 @@ class ChatRequest:
 class Reply:
     """An answer. `text` is what the model says; `status` other than 200 makes it an HTTP error.
 
-    With a `gate` the answer is held back until the gate is set, which is how a test acts in the middle of a turn.
+    `calls` are the tool calls that `text` spells out, `words` what the model says before them. With a `gate` the answer
+    is held back until the gate is set, which is how a test acts in the middle of a turn.
     """
 
     text: str
     status: int = 200
     gate: threading.Event | None = None
+    calls: Sequence[Mapping[str, Any]] = ()
+    words: str = ""
 
     def release(self) -> None:
         """Let a held answer go."""
@@ -78,8 +103,22 @@ class Exchange:
     reply: Reply
     delivered: bool = False
 
+    @property
+    def answer_id(self) -> str:
+        """The id of the answer in the Responses API."""
+        return f"resp_{self.request.index}"
 
-Answer = str | Mapping[str, Any] | Reply
+    def output(self) -> list[dict[str, Any]]:
+        """The answer as items of the Responses API."""
+        index, reply = self.request.index, self.reply
+        said = reply.words if reply.calls else reply.text
+        items = [responses_wire.text_message(said, f"{index}")] if said else []
+        for place, call in enumerate(reply.calls):
+            items.append(responses_wire.function_call(call, f"call_{index}_{place}"))
+        return items
+
+
+Answer = str | Mapping[str, Any] | Reply | list[Mapping[str, Any]]
 Step = Answer | Callable[[ChatRequest], Answer]
 Script = Mapping[str, Sequence[Step]] | Callable[[ChatRequest], Answer]
 
@@ -103,6 +142,12 @@ def response(text: str) -> dict[str, Any]:
     return tool_call("response", text=text)
 
 
+def saying(words: str, answer: Answer) -> Reply:
+    """`answer`, a tool call, with `words` before it."""
+    reply = _as_reply(answer)
+    return replace(reply, words=words, text=f"{words}\n{reply.text}")
+
+
 def held(answer: Answer) -> Reply:
     """`answer`, held back until `.release()` is called on the returned reply."""
     reply = _as_reply(answer)
@@ -114,9 +159,10 @@ class ScriptedModel:
     """The server, as a context manager. It ends by itself after `lifetime_s` seconds or `max_requests` requests.
 
     `script` is a callable (request -> answer) or a mapping from role to a list of steps. A role is a profile
-    ("developer") or a profile at one agent number ("developer#2"), which goes first. A step is text, a dict (sent as
-    JSON), a Reply, or a callable (request -> one of these). A request without a step left is kept in `faults` and
-    answered with the `response` tool, so that the chat ends at once instead of hanging.
+    ("developer") or a profile at one agent number ("developer#2"), which goes first. A step is text, a dict (a tool
+    call, or other JSON), a list of tool calls at once, a Reply, or a callable (request -> one of these). A request
+    without a step left is kept in `faults` and answered with the `response` tool, so that the chat ends at once instead
+    of hanging.
     """
 
     def __init__(
@@ -137,6 +183,7 @@ class ScriptedModel:
         self.closed = threading.Event()
         self._changed = threading.Condition()
         self._turns: dict[str, int] = {}
+        self._stored: dict[str, Exchange] = {}
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.scripted = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True)
@@ -198,15 +245,18 @@ class ScriptedModel:
             self._server.shutdown()
         self._server.server_close()
 
-    def answer(self, body: Mapping[str, Any]) -> Exchange:
-        """Record the request `body` and decide its answer."""
+    def answer(self, body: Mapping[str, Any], *, native: bool = False) -> Exchange:
+        """Record the request `body`, in the Responses API's form if `native`, and decide its answer."""
         with self._changed:
-            request = _parse(body, len(self.exchanges) + len(self.utility_requests))
+            index = len(self.exchanges) + len(self.utility_requests)
+            request = self._parse_native(body, index) if native else _parse(body, index)
             if request.model == UTILITY_MODEL:
                 self.utility_requests.append(request)
                 return Exchange(request, Reply(self.utility_answer))
-            exchange = self._decide(request)
+            open_calls = self._unanswered(body) if native else []
+            exchange = self._decide(request, open_calls)
             self.exchanges.append(exchange)
+            self._stored[exchange.answer_id] = exchange
             self._changed.notify_all()
             return exchange
 
@@ -216,7 +266,9 @@ class ScriptedModel:
             exchange.delivered = True
             self._changed.notify_all()
 
-    def _decide(self, request: ChatRequest) -> Exchange:
+    def _decide(self, request: ChatRequest, open_calls: Sequence[str]) -> Exchange:
+        if open_calls:
+            return self._fault(request, f"no output for {open_calls}", status=400)
         role = self._role(request)
         turn = self._turns[role] = self._turns.get(role, 0) + 1
         request = _with_turn(request, turn)
@@ -229,9 +281,33 @@ class ScriptedModel:
         else:
             return self._fault(request, f"the script has no answer for turn {turn} of {role}")
         try:
-            return Exchange(request, _as_reply(step(request) if callable(step) else step))
+            reply = _as_reply(step(request) if callable(step) else step)
         except Exception as error:
             return self._fault(request, f"the script raised at turn {turn} of {role}: {error!r}")
+        if lacking := _not_offered(request, reply):
+            return self._fault(request, f"turn {turn} of {role} calls {lacking}, not offered")
+        return Exchange(request, reply)
+
+    def _unanswered(self, body: Mapping[str, Any]) -> list[str]:
+        """The calls of the answer that `body` goes on from without their outputs; the real API refuses that too."""
+        before = self._stored.get(str(body.get("previous_response_id") or ""))
+        called = before.output() if before is not None else []
+        answered = responses_wire.answered_calls(body.get("input"))
+        return [item["name"] for item in called if item.get("call_id", "") not in ("", *answered)]
+
+    def _parse_native(self, body: Mapping[str, Any], index: int) -> ChatRequest:
+        """A request that names an earlier answer leaves out what was said until then: it is put back."""
+        said = responses_wire.messages(body.get("input"))
+        before = self._stored.get(str(body.get("previous_response_id") or ""))
+        if before is not None:
+            said = (*before.request.messages, *responses_wire.messages(before.output()), *said)
+        request = _parse({**body, "messages": said}, index)
+        if before is not None and not request.profile:
+            number, profile = before.request.agent_number, before.request.profile
+            request = replace(request, agent_number=number, profile=profile)
+        functions = [tool for tool in body.get("tools") or () if tool.get("type") == "function"]
+        previous_id = before.answer_id if before is not None else ""
+        return replace(request, native=True, functions=tuple(functions), previous_id=previous_id)
 
     def _role(self, request: ChatRequest) -> str:
         exact = f"{request.profile}#{request.agent_number}"
@@ -239,7 +315,9 @@ class ScriptedModel:
 
     def _fault(self, request: ChatRequest, what: str, status: int = 200) -> Exchange:
         self.faults.append(what)
-        return Exchange(request, Reply(json.dumps(response(f"SCRIPT FAULT: {what}")), status))
+        reply = _as_reply(response(f"SCRIPT FAULT: {what}"))
+        reply.status = status
+        return Exchange(request, reply)
 
 
 class _Server(ThreadingHTTPServer):
@@ -263,7 +341,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        if not self.path.rstrip("/").endswith("/chat/completions"):
+        path = self.path.rstrip("/")
+        native = path.endswith("/responses")
+        if not native and not path.endswith("/chat/completions"):
             self._send_json(404, _error(f"no such path: {self.path}"))
             return
         try:
@@ -271,7 +351,7 @@ class _Handler(BaseHTTPRequestHandler):
         except ValueError as error:
             self._send_json(400, _error(f"not JSON: {error}"))
             return
-        exchange = self.server.scripted.answer(asked)
+        exchange = self.server.scripted.answer(asked, native=native)
         self._hold(exchange.reply)
         try:
             self._send_reply(exchange)
@@ -294,6 +374,8 @@ class _Handler(BaseHTTPRequestHandler):
         request, reply = exchange.request, exchange.reply
         if reply.status != 200:
             self._send_json(reply.status, _error(reply.text))
+        elif request.native:
+            self._send_native(exchange)
         elif request.stream:
             self._send_stream(request.model, reply.text)
         else:
@@ -304,11 +386,25 @@ class _Handler(BaseHTTPRequestHandler):
                 200, _envelope(request.model, "chat.completion", choice) | {"usage": usage}
             )
 
-    def _send_stream(self, model: str, text: str) -> None:
+    def _send_native(self, exchange: Exchange) -> None:
+        request = exchange.request
+        whole = responses_wire.response(exchange.answer_id, request.model, exchange.output())
+        if not request.stream:
+            self._send_json(200, whole)
+            return
+        self._begin_stream()
+        for event in responses_wire.events(whole, CHUNK_CHARACTERS):
+            self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+            self.wfile.flush()
+
+    def _begin_stream(self) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
+
+    def _send_stream(self, model: str, text: str) -> None:
+        self._begin_stream()
         pieces = [text[i : i + CHUNK_CHARACTERS] for i in range(0, len(text), CHUNK_CHARACTERS)]
         for piece in pieces:
             self._send_event(model, {"role": "assistant", "content": piece}, None)
@@ -351,7 +447,20 @@ def _with_turn(request: ChatRequest, turn: int) -> ChatRequest:
 def _as_reply(answer: Answer) -> Reply:
     if isinstance(answer, Reply):
         return answer
-    return Reply(answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))
+    if isinstance(answer, str):
+        return Reply(answer)
+    calls = answer if isinstance(answer, list) else [answer]
+    text = "\n".join(json.dumps(call, ensure_ascii=False) for call in calls)
+    return Reply(text, calls=[call for call in calls if "tool_name" in call])
+
+
+def _not_offered(request: ChatRequest, reply: Reply) -> str:
+    """The first tool that `reply` calls and a native request does not offer; "" when there is none."""
+    names = [str(responses_wire.function_call(call, "")["name"]) for call in reply.calls]
+    for name in names:
+        if request.native and name not in request.offered:
+            return name
+    return ""
 
 
 def _flat(content: Any) -> str:

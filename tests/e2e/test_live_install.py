@@ -1,5 +1,6 @@
 """What a live test installs in the host's copy, shown without a host."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -40,3 +41,24 @@ def test_saved_messages_are_listed_oldest_first_with_summaries_in_place() -> Non
         {"user_message": "one"},
         "two",
     ]
+
+
+def test_a_run_reads_the_chats_of_its_subordinates_after_its_own(tmp_path: Path) -> None:
+    saved = {
+        "child": ("own", "2026-12-01T10:00:02"),
+        "grandchild": ("child", "2026-12-01T10:00:01"),
+        "own": ("", "2026-12-01T10:00:00"),
+        "another": ("", "2026-12-01T10:00:03"),
+    }
+    for chat_id, (parent, created) in saved.items():
+        chat = {
+            "id": chat_id,
+            "created_at": created,
+            "output_data": {"parent_context_id": parent} if parent else {},
+        }
+        (tmp_path / chat_id).mkdir()
+        (tmp_path / chat_id / "chat.json").write_text(json.dumps(chat), "utf-8")
+
+    family = live.saved_family(tmp_path, "own")
+
+    assert [chat["id"] for chat in family] == ["own", "child", "grandchild"]

@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -76,10 +75,14 @@ from agent import AgentContext, UserMessage
 from helpers import persist_chat
 
 async def copied():
-    (new_id,) = persist_chat.load_json_chats([persist_chat.export_json_chat(context)])
+    original = AgentContext.get(chat)
+    (new_id,) = persist_chat.load_json_chats([persist_chat.export_json_chat(original)])
     copy = AgentContext.get(new_id)
     answer = await copy.communicate(UserMessage(message="Hello")).result()
-    agents = [copy.agent0, copy.agent0.data["_subordinate"]]
+    agents, agent = [], copy.agent0
+    while agent is not None:
+        agents.append(agent)
+        agent = agent.data.get("_subordinate")
     held = ["software_orchestrator" in each.data for each in agents]
     return {"answer": answer, "held": held, "headings": [item.heading for item in copy.log.logs]}
 
@@ -185,19 +188,6 @@ def headings(run: live.LiveRun, number: int) -> list[str]:
         if row["agentno"] == number and row["type"] in ("agent", "tool", "response")
     ]
     return [row["heading"] for row in rows if row["heading"]]
-
-
-def settle(run: live.LiveRun, agents: int) -> None:
-    """Wait until the saved chat holds that many agents and the host, which writes it in place, has left it alone for a while."""
-    end, seen, since = time.monotonic() + 10, 0, 0.0
-    while time.monotonic() < end:
-        stamp = run.chat_file.stat().st_mtime_ns if run.chat_file.exists() else 0
-        if stamp != seen:
-            seen, since = stamp, time.monotonic()
-        elif stamp and time.monotonic() - since > 0.5 and len(run.chat_json()["agents"]) == agents:
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"the saved chat never held {agents} agents")
 
 
 def told(run: live.LiveRun) -> list[str]:
@@ -475,7 +465,7 @@ def test_a_host_that_dies_in_the_middle_finds_the_specialist_again(turn: int) ->
     with start(script) as run:
         run.send("Please build the hero")
         run.model.wait_for(DESIGNER, turn=turn)
-        settle(run, agents=2)
+        run.settle(agents=2)
 
         run.restart()
 
@@ -501,7 +491,7 @@ def test_a_handover_that_was_only_prepared_is_offered_again_after_a_restart() ->
     with start(script) as run:
         run.send("Please build the hero")
         run.model.wait_for("agent0", turn=2)
-        settle(run, agents=1)
+        run.settle(agents=1)
 
         run.restart()
 
@@ -591,7 +581,8 @@ def test_a_reset_in_the_middle_cancels_the_handover() -> None:
 
         assert run.say("Hello") == "Hello again."
         assert kinds(run) == ["prepared", "delivered", "accepted", "cancelled"]
-        assert [agent["agent_name"] for agent in run.agents()] == ["A0"]
+        left = [agent for agent in run.agents() if agent["chat"] == run.chat_id]
+        assert [agent["agent_name"] for agent in left] == ["A0"]
         assert "handovers" not in run.requests[-1].last
 
 
@@ -624,7 +615,7 @@ def test_a_message_of_the_person_in_the_middle_reaches_the_specialist() -> None:
         run.send("Please build the hero")
         run.model.wait_for(DESIGNER, turn=2)
 
-        run.send("Make it blue")
+        run.send("Make it blue", chat=run.agents()[-1]["chat"])
         waiting.release()
 
         assert run.answer() == "The draft is ready."
@@ -767,7 +758,7 @@ def test_a_host_that_dies_between_verdict_and_return_loses_no_note() -> None:
     with start(script, files=slow) as run:
         run.send("Please build the hero")
         run.model.wait_until(lambda: folder(run).exists() and "done" in kinds(run), "the hand-back")
-        settle(run, agents=2)
+        run.settle(agents=2)
 
         run.restart()
 
@@ -809,7 +800,7 @@ def test_a_host_that_dies_under_two_specialists_goes_on_from_the_inner_one_up() 
     with start(script) as run:
         run.send("Please build the hero")
         run.model.wait_for(EXPLORER, turn=2)
-        settle(run, agents=3)
+        run.settle(agents=3)
 
         run.restart()
 
@@ -888,8 +879,9 @@ def test_the_loop_runs_in_the_web_ui_and_its_pages_know_the_chain() -> None:
         assert ui.model.faults == []
         rows = [
             row["heading"]
-            for row in ui.chat_json(answer["context"])["log"]["logs"]
-            if row["agentno"] == 1
+            for chat in ui.chats(answer["context"])
+            for row in chat["log"]["logs"]
+            if row["agentno"] == 1 and row["heading"]
         ]
         assert rows
         assert all(PERSONA in heading for heading in rows)
@@ -911,15 +903,17 @@ def test_a_chat_made_from_a_copy_holds_no_handover_of_the_other_chat() -> None:
     ask = tool_call("handover_reply", verdict="clarify", missing=["audience"])
     script = {
         "agent0": [hand_over(start=True), response("For whom?"), response("A new chat.")],
-        DESIGNER: [ask],
+        DESIGNER: [ask, response("A new chat.")],
     }
     with start(script) as run:
         assert run.say("Please build the hero") == "For whom?"
-        assert run.agents()[1]["data"]["software_orchestrator"]["handover_id"]
+        specialist = run.agents()[-1]
+        assert specialist["data"]["software_orchestrator"]["handover_id"]
 
-        copied = run.inside(COPIED)
+        copied = run.inside(COPIED, chat=specialist["chat"])
 
         assert copied["answer"] == "A new chat."
-        assert copied["held"] == [False, False]
+        assert copied["held"]
+        assert not any(copied["held"])
         assert any("belongs to another chat" in heading for heading in copied["headings"])
         assert kinds(run) == ["prepared", "delivered", "clarify"]

@@ -48,18 +48,20 @@ def test_a_subordinate_answers_its_superior_and_the_superior_answers_the_person(
         ]
         assert "Write hello.py, please" in run.requests[1].last
         assert tool_results(run) == [("call_subordinate", "hello.py is written")]
-        assert [agent["number"] for agent in run.chat_json()["agents"]] == [0, 1]
-        assert [row["content"] for row in run.log_rows() if row["type"] == "user"] == [
+        assert [agent["number"] for agent in run.saved_agents()] == [0, 1]
+        rows = run.log_rows(run.chat_id)
+        assert [row["content"] for row in rows if row["type"] == "user"] == [
             "Please have hello.py written"
         ]
 
 
+@pytest.mark.skipif(live.children_host(), reason="the person's message goes to the orchestrator")
 def test_a_run_cut_off_by_a_dying_host_goes_on_in_a_new_process() -> None:
-    waiting = held(response("never read"))
+    waiting, after_all = held(response("never read")), response("hello.py is written, after all")
     script = {
         "agent0": [DELEGATE, response("All done.")],
-        "developer": [tool_call("wait", seconds="0"), waiting],
-        "agent0#1": [response("hello.py is written, after all")],
+        "developer": [tool_call("wait", seconds="0"), waiting, after_all],
+        "agent0#1": [after_all],  # a host of April forgets the profile
     }
     with live.start(script, plugin=None) as run:
         run.send("Please have hello.py written")
@@ -116,10 +118,8 @@ def test_saved_settings_and_a_reset_reach_the_running_host() -> None:
         profiles = [agent["profile"] for agent in run.agents()]
         waiting.release()
 
-        assert profiles == [
-            "agent0",
-            "agent0",
-        ]  # the host forgets the profile: what the plugin has to mend
+        # A host of April forgets the profile, which the plugin has to mend; later ones keep it.
+        assert profiles in (["agent0", "agent0"], ["agent0", "developer"])
         assert run.answer() == "All done."
         run.reset()
         assert [agent["number"] for agent in run.chat_json()["agents"]] == [0]
@@ -145,7 +145,8 @@ def test_the_web_ui_is_served_and_its_api_runs_a_chat() -> None:
         answer = ui.api("message", {"text": "Please have hello.py written", "context": ""})
 
         assert answer["message"] == "All done."
-        assert [agent["number"] for agent in ui.chat_json(answer["context"])["agents"]] == [0, 1]
+        chats = ui.chats(answer["context"])
+        assert [agent["number"] for chat in chats for agent in chat["agents"]] == [0, 1]
         assert ui.model.faults == []
 
 

@@ -84,14 +84,16 @@ def page(ui: live.WebUi, window: Browser) -> Browser:
     window.driver.get(ui.url)
     window.wait("globalThis.Alpine?.store('chats')?.contexts?.length > 0")
     window.run("Alpine.store('chats').selectChat(arguments[0]); return 1", CHAT)
-    window.wait("document.querySelectorAll('.process-step.HND').length === 3")
-    window.wait("document.querySelectorAll('.software-orchestrator-persona').length > 3")
+    rows, personas = (1, 0) if live.children_host() else (3, 4)  # the rest: in the child's chat
+    window.wait(f"document.querySelectorAll('.process-step.HND').length === {rows}")
+    window.wait(f"document.querySelectorAll('.software-orchestrator-persona').length >= {personas}")
     window.run(
         "document.querySelectorAll('.process-group:not(.expanded) > .process-group-header').forEach(h => h.click())"
     )
     return window
 
 
+@pytest.mark.skipif(live.children_host(), reason="a specialist's rows stand in a chat of its own")
 def test_the_chat_shows_handovers_as_rows_of_their_own_and_the_persona_on_the_specialists_rows(
     page,
 ):

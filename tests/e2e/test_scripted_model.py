@@ -16,6 +16,7 @@ from usr.plugins.software_orchestrator.tests.e2e.scripted_model import (
     ScriptedModelError,
     held,
     response,
+    saying,
     tool_call,
 )
 
@@ -130,3 +131,73 @@ def test_models_are_listed() -> None:
         urllib.request.urlopen(f"{model.api_base}/models", timeout=5) as answer,
     ):
         assert [entry["id"] for entry in json.load(answer)["data"]] == [CHAT_MODEL, UTILITY_MODEL]
+
+
+FUNCTIONS = [{"type": "function", "name": name} for name in ("response", "text_editor")]
+
+
+def ask_native(model: ScriptedModel, said: list[dict[str, Any]], **more: Any) -> str:
+    """The raw body of the answer to one request in the form of the Responses API."""
+    body = {"model": CHAT_MODEL, "input": said, "tools": FUNCTIONS, **more}
+    request = urllib.request.Request(
+        f"{model.api_base}/responses",
+        json.dumps(body).encode(),
+        {"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return str(answer.read().decode())
+
+
+def as_developer(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": f"{text}\nAgent Number: 1\nProfile: developer"}
+
+
+def test_a_native_call_is_streamed_as_a_call_of_an_offered_function() -> None:
+    call = tool_call("text_editor:read", path="x" * 200)
+    with ScriptedModel({"developer": [call]}) as model:
+        body = ask_native(model, [as_developer("Look")], stream=True)
+
+    events = [json.loads(line[6:]) for line in body.splitlines() if line.startswith("data: ")]
+    pieces = [event["delta"] for event in events if event["type"].endswith("arguments.delta")]
+    (item,) = events[-1]["response"]["output"]
+    assert events[-1]["type"] == "response.completed"
+    assert len(pieces) > 3
+    assert "".join(pieces) == item["arguments"]
+    assert (item["type"], item["name"]) == ("function_call", "text_editor")
+    assert json.loads(item["arguments"]) == {"action": "read", "path": "x" * 200}
+
+
+def test_a_native_request_that_goes_on_from_an_answer_is_read_with_what_was_said_before() -> None:
+    look = tool_call("text_editor:read", path="a")
+    with ScriptedModel({"developer": [saying("I look.", [look, look]), "done"]}) as model:
+        first = json.loads(ask_native(model, [as_developer("Look")]))
+        output = {"type": "function_call_output", "output": "not there"}
+        outputs = [{**output, "call_id": f"call_0_{place}"} for place in (0, 1)]
+        second = json.loads(ask_native(model, outputs, previous_response_id=first["id"]))
+
+        assert [item["type"] for item in first["output"]] == ["message", *["function_call"] * 2]
+        assert second["output"][0]["content"][0]["text"] == "done"
+        request = model.requests[1]
+        assert (request.profile, request.agent_number, request.turn) == ("developer", 1, 2)
+        assert (request.text("tool"), request.previous_id) == ("not there\nnot there", first["id"])
+        assert "Look" in request.text("user")
+
+
+def test_a_native_call_of_what_is_not_offered_is_a_fault() -> None:
+    with ScriptedModel({"developer": [tool_call("handover_reply", verdict="accept")]}) as model:
+        answer = json.loads(ask_native(model, [as_developer("Look")]))
+
+        assert answer["output"][0]["name"] == "response"
+        assert model.faults == ["turn 1 of developer calls handover_reply, not offered"]
+
+
+def test_a_native_request_without_the_output_of_a_call_is_refused() -> None:
+    look = tool_call("text_editor:read", path="a")
+    with ScriptedModel({"developer": [saying("I look.", look), "done"]}) as model:
+        first = json.loads(ask_native(model, [as_developer("Look")]))
+
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            ask_native(model, [as_developer("Well?")], previous_response_id=first["id"])
+
+        assert caught.value.code == 400
+        assert model.faults == ["no output for ['text_editor']"]
