@@ -301,13 +301,15 @@ def test_9_two_such_calls_in_one_run_kill_the_chain_even_with_a_good_one_between
 
 
 def test_9_an_extension_can_fill_the_empty_arguments(tree):
-    body = 'kwargs["data"]["args"][1]["tool_args"] = {"text": "filled"}'
+    body = (
+        'request = kwargs["data"]["args"][1]\n'
+        'request["tool_args"] = request["tool_args"] or {"text": "filled"}'
+    )
     point = "extensions/python/_functions/agent/Agent/validate_tool_request/start/_50_fill.py"
     tree.add_plugin("probe", {point: extension(body)})
     with tree.enter() as host:
-        host.script({"agent0": [EMPTY, call("response", text="unused")]})
-        host.say("go", wait=False)
-        host.settle()
+        host.script({"agent0": [EMPTY, respond("ok")]})
+        assert host.say("go") == "ok"
         assert host.tool_results("echo")[0]["tool_result"] == "filled"
 
 
@@ -652,10 +654,10 @@ def test_21_a_nudge_kills_the_task_and_starts_who_speaks_with_words_only_in_the_
         told = []
         point = "_functions/agent/AgentContext/communicate/start"
         host.script({"agent0": [lambda: host.nudge() and None, respond("going on")]})
-        host.say("go", wait=False)
         host.at(point, lambda agent, data: told.append(data["args"][1].message))
+        host.say("go", wait=False)
         host.settle()
-        assert [bool(message) for message in told] == [shape == "linear"]
+        assert [bool(message) for message in told] == [True, shape == "linear"]
         assert "nudged" in str(host.contents())
 
 

@@ -52,9 +52,18 @@ class DeferredTask:
     def __init__(self, thread_name: str = THREAD_BACKGROUND):
         self.event_loop_thread = EventLoopThread(thread_name=thread_name)
         self._future: Future | None = None
+        self._starting = threading.Lock()
 
     def start_task(self, func: Callable[..., Coroutine[Any, Any, Any]], *args: Any, **kwargs: Any):
-        self._future = self.event_loop_thread.run_coroutine(func(*args, **kwargs))
+        """The coroutine's first step waits until this task is known to be alive."""
+
+        async def run():
+            with self._starting:
+                pass
+            return await func(*args, **kwargs)
+
+        with self._starting:
+            self._future = self.event_loop_thread.run_coroutine(run())
         return self
 
     def is_alive(self) -> bool:
