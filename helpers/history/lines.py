@@ -76,14 +76,6 @@ class Reference:
     sha256: str
     head: str
 
-    def as_record(self) -> dict[str, object]:
-        return {
-            "file": self.file,
-            "chars": self.chars,
-            "sha256": self.sha256,
-            "head": self.head,
-        }
-
     def gone(self, why: str) -> str:
         """What stands in the place of a result that cannot be read."""
         kept = f"{self.chars:,} characters were kept in messages/{self.file}"

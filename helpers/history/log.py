@@ -12,7 +12,7 @@ import hashlib
 import io
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, Literal
 
@@ -84,7 +84,7 @@ def _masked_content(record: Record, reference: Reference | None, mask: Mask) -> 
     content = record["content"]
     if reference is not None and isinstance(content, dict):
         stored = map_text({**content, "tool_result": "", "file": reference.file}, mask)
-        return {**stored, "tool_result": reference.as_record()}
+        return {**stored, "tool_result": asdict(reference)}
     call = call_in(content) if record["ai"] and isinstance(content, str) else None
     if call is None:
         return map_text(content, mask)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast, overload
+from typing import Final, overload
 
 from ..text.masking import Mask
 from ..values.errors import RequestError
@@ -66,9 +66,6 @@ class Transcript(Sequence[Message]):
         if isinstance(record, bytes):
             record = record_of_line(record, self.resolve)
         return message_of(record, at + 1)
-
-    def __iter__(self) -> Iterator[Message]:
-        return (self[at] for at in range(len(self)))
 
     @property
     def at_a_glance(self) -> Index:
@@ -146,9 +143,10 @@ def history_records(history: object, agent: int | None = None) -> list[Record]:
             records += _records_in(part)
     except RecursionError as error:
         raise not_a_chat("its history is nested too deeply") from error
-    if not agent:
-        return records
-    return [{**record, "agent": agent} for record in records]
+    if agent:
+        for record in records:
+            record["agent"] = agent
+    return records
 
 
 def _records_in(part: object) -> Iterator[Record]:
@@ -165,16 +163,12 @@ def _records_in(part: object) -> Iterator[Record]:
 
 
 def _record(message: Mapping[str, object]) -> Record:
-    """The host's own object where it is as the host writes it; else its content, the rest mended."""
-    usual = type(message.get("ai")) is bool and type(message.get("id", "")) is str
-    if usual and "kept" not in message and "agent" not in message:
-        return cast("Record", message)
+    """The message's fields, whatever else the host has put there."""
     ai, content = message.get("ai") is True, message["content"]
     record: Record = {"ai": ai, "content": content, "id": words(message.get("id"))}
-    if message.get("kept") == "summary":
-        record["kept"] = "summary"
-    elif message.get("kept") == "shortened":
-        record["kept"] = "shortened"
+    kept = message.get("kept")
+    if kept == "summary" or kept == "shortened":
+        record["kept"] = kept
     return record
 
 
