@@ -27,6 +27,16 @@ class Record(TypedDict, total=False):
     profile: str
 
 
+def record_of(message: Mapping[str, object]) -> Record:
+    """A message as the host has it, its fields put right; the content stays what it is."""
+    ai, content = message.get("ai") is True, message["content"]
+    record: Record = {"ai": ai, "content": content, "id": words(message.get("id"))}
+    kept = message.get("kept")
+    if kept == "summary" or kept == "shortened":
+        record["kept"] = kept
+    return record
+
+
 class Message(NamedTuple):
     """One message. `number` counts from 1 in its transcript.
 

@@ -15,7 +15,7 @@ from ..text.masking import Mask
 from ..values.errors import RequestError
 from ..values.packet import Turn
 from .lines import Resolve, record_of_line, unresolved, weighed
-from .message import ASSISTANT, GAP, USER, Message, Record, kind_and_words, message_of, words
+from .message import ASSISTANT, GAP, USER, Message, Record, kind_and_words, message_of, record_of
 from .patterns import AGENT_TELLS, AGENT_TELLS_ABROAD, PERSON_TELLS, PERSON_TELLS_ABROAD
 
 SHORT_RESULT_CHARS: Final = 200
@@ -153,23 +153,13 @@ def _records_in(part: object) -> Iterator[Record]:
     if not isinstance(part, Mapping):
         raise not_a_chat("a topic of the history is not an object")
     if "content" in part:
-        yield _record(part)
+        yield record_of(part)
         return
     inner = [*_list(part, "records"), *_list(part, "messages")]
     if not inner and part.get("summary"):
         yield {"ai": False, "content": {"messages_summary": part["summary"]}, "id": ""}
     for item in inner:
         yield from _records_in(item)
-
-
-def _record(message: Mapping[str, object]) -> Record:
-    """The message's fields, whatever else the host has put there."""
-    ai, content = message.get("ai") is True, message["content"]
-    record: Record = {"ai": ai, "content": content, "id": words(message.get("id"))}
-    kept = message.get("kept")
-    if kept == "summary" or kept == "shortened":
-        record["kept"] = kept
-    return record
 
 
 def _list(holder: Mapping[str, object], key: str) -> list[object]:

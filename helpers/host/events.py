@@ -45,11 +45,16 @@ LOST = (
 
 
 def log_message(agent: Any, message: Any) -> None:
-    """Keep one message of the chat. What goes wrong here is told once and never breaks the chat."""
+    """Keep one message of the chat. What goes wrong here is told once and never breaks the chat.
+
+    What could not be kept is counted, so that the log tells of the gap as soon as it is written.
+    """
     kept = host.memory(host.root_context(agent))
+    missing = int(kept.get("log_missing", 0))
     try:
-        host.keep_message(agent, message)
+        kept["log_missing"] = 0 if host.keep_message(agent, message, missing) else missing + 1
     except Exception as error:
+        kept["log_missing"] = missing + 1
         if not kept.get("log_failed"):
             kept["log_failed"] = True
             host.tell(

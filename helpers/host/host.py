@@ -269,8 +269,7 @@ def sender_of(agent: Agent) -> str:
 
 def masked_turns(agent: Agent, count: int, ports: Ports) -> tuple[Turn, ...]:
     """The last turns of the agent's own conversation; lists are copied before they are walked (HOST fact 17)."""
-    found = recent_turns(from_history(agent.history.to_dict()), count)
-    return tuple(Turn(role=turn.role, text=ports.mask(turn.text)) for turn in found)
+    return recent_turns(from_history(agent.history.to_dict()), count, ports.mask)
 
 
 def refuse_parallel(agent: Agent) -> None:
@@ -306,18 +305,20 @@ def log_path(context: AgentContext) -> Path:
     return Path(persist_chat.get_chat_folder_path(context.id)) / log.NAME
 
 
-def keep_message(agent: Agent, message: Any) -> None:
-    """Append a message to its chat's log, or begin the log with all that the host still holds. May raise anything."""
+def keep_message(agent: Agent, message: Any, missing: int = 0) -> bool:
+    """Append a message to its chat's log, or begin the log with all that the host still holds.
+
+    `missing` is how many before it were not kept. False where this one is not: the log is switched
+    off. May raise anything.
+    """
     settings = settings_of(agent)
     context = root_context(agent)
-    if (
-        message is None
-        or not settings.transcript_log
-        or context.type == AgentContextType.BACKGROUND
-    ):
-        return
+    if message is None or context.type == AgentContextType.BACKGROUND:
+        return True
     if getattr(context, "agent0", None) is None:
-        return  # the greeting, said before the chat has its first agent; the next message begins the log with it
+        return True  # the greeting, before the first agent; the next message begins the log with it
+    if not settings.transcript_log:
+        return False
     path, mask = log_path(context), ports_of(agent).mask
     path.parent.mkdir(parents=True, exist_ok=True)
     record = {"id": message.id, "ai": message.ai, "content": message.content}
@@ -328,7 +329,9 @@ def keep_message(agent: Agent, message: Any) -> None:
             [(each.history.to_dict(), log_source(each)) for each in agents_of(context)], mask
         ),
         int(settings.transcript_log_max_mb * 1_000_000),
+        missing,
     )
+    return True
 
 
 def forget_messages(context: AgentContext) -> None:
