@@ -27,9 +27,10 @@ sys.path.insert(0, str(ROOT / "tests"))
 import conftest  # noqa: F401 - makes the plugin importable by its name
 
 from usr.plugins.software_orchestrator.helpers.records import briefing, verify
-from usr.plugins.software_orchestrator.helpers.records.book import about, entry_of
+from usr.plugins.software_orchestrator.helpers.records.book import entry_of
 from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger
+from usr.plugins.software_orchestrator.helpers.values.events import KINDS, about
 from usr.plugins.software_orchestrator.helpers.values.packet import (
     Decision,
     HandoverPacket,
@@ -147,7 +148,9 @@ def _packet(topic: str, identity: Identity) -> HandoverPacket:
 def _write(
     folder: HandoverFolder, ledger: Ledger, packet: HandoverPacket, kind: str, **data: Any
 ) -> None:
-    (event,) = ledger.append([about(packet, kind, **{"packet": packet.to_json(), **data})])
+    (event,) = ledger.append(
+        [about(packet, KINDS[kind].model_validate({"packet": packet, **data}))]
+    )
     name = folder.briefing_name(packet.identity.receiver, packet.topic, event.time)
     entry = entry_of(event)
     plan = briefing.plan(folder, name, entry)
@@ -156,7 +159,7 @@ def _write(
 
 
 def _plain(ledger: Ledger, packet: HandoverPacket, kind: str, **data: Any) -> None:
-    ledger.append([about(packet, kind, **data)])
+    ledger.append([about(packet, KINDS[kind].model_validate(data))])
 
 
 # --- what is measured ------------------------------------------------------------------------------------------------

@@ -13,12 +13,14 @@ from typing import Final
 from ..arguments.history import NEWEST, TURNS_ALLOWED, HistoryRequest
 from ..text.quote import visible
 from ..values.errors import RequestError
-from .compaction import Compacted, Counts, compact, piece_of_turn
+from .compaction import compact, piece_of_turn
+from .fill import Compacted
 from .lines import Head, line_head
 from .message import GAP, USER, Record
 from .pages import Page, neighbours, pages_of, pages_of_matches
 from .search import Match, search
 from .transcript import Transcript
+from .turns import Counts
 
 _MATCHES_NAMED: Final = 12
 _QUERY_CHARS: Final = 120

@@ -10,18 +10,17 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Final, Literal
+from typing import Final
 
 from . import patterns
 from .message import ASSISTANT, USER, Message
+from .patterns import Kind, Rules
 from .transcript import Transcript
 
 MAX_QUOTE_CHARS: Final = 400
 # Quotations are compared with so many of the newest: all with all would be quadratic.
 _COMPARED: Final = 64
 _TOPIC_CHARS: Final = 80  # of a message, where its topic may stand
-
-Kind = Literal["decision", "decline", "rejected", "acceptance"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,6 @@ _BREAK: Final = re.compile(
     r"(?<!\s\d\.)(?<=[.!?…])\s+|(?<=[.!?…]['\"’”)])\s+|(?<=[。！？])(?!['\"’”」』)])|\n+"
 )
 _ITEM: Final = re.compile(r"(?:\d+[.)]|[-*•])\s+(\S.*)")
-_QUESTION: Final = re.compile(r"[?？]['\"’”)]?$")
 _LABELS: Final = {"acceptance": patterns.ACCEPTANCE, "rejected": patterns.REJECTED_LABEL}
 _WORD: Final = re.compile(r"\w+")
 
@@ -125,20 +123,13 @@ def sentences(text: str) -> list[str]:
 
 def findings(message: Message) -> list[Finding]:
     """What one message states, in its order."""
-    if message.role == "user":
-        return _by_person(message.text)
     if message.is_call:
         return list(_in_decision_file(message))
-    if message.role == "assistant":
-        return list(_by_agent(message.text))
-    return []
-
-
-def _by_person(text: str) -> list[Finding]:
+    rules = patterns.RULES_OF.get(message.role, ())
     stated: list[Finding] = []
     before = ""
-    for sentence in sentences(text):
-        kind = _kind_by_person(sentence)
+    for sentence in sentences(message.text) if rules else ():
+        kind = _kind_of(sentence, rules)
         if kind:
             quote = sentence
             if before and kind == "decision" and _any(patterns.BACKWARD).search(sentence):
@@ -150,24 +141,11 @@ def _by_person(text: str) -> list[Finding]:
     return stated
 
 
-def _kind_by_person(sentence: str) -> Kind | None:
-    if _any(patterns.ACCEPTANCE).search(sentence):
-        return "acceptance"
-    if _any(patterns.DECLINE).search(sentence):
-        return "decline"
-    if _QUESTION.search(sentence):
-        return None
-    if _any(patterns.TRIED).search(sentence):
-        return "rejected"
-    return "decision" if _any(patterns.RULE).search(sentence) else None
-
-
-def _by_agent(text: str) -> Iterator[Finding]:
-    for sentence in sentences(text):
-        if _any(patterns.SAID_REJECTED).search(sentence):
-            yield Finding("rejected", sentence)
-        elif _any(patterns.SAID_DECIDED).search(sentence) and not _QUESTION.search(sentence):
-            yield Finding("decision", sentence)
+def _kind_of(sentence: str, rules: Rules) -> Kind | None:
+    for kind, alternatives in rules:
+        if _any(alternatives).search(sentence):
+            return kind
+    return None
 
 
 def _in_decision_file(message: Message) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ so that token counts add up. Nobody's words can forge either.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -13,6 +14,8 @@ from ..text.embedded import HUGE_CHARS, SHORTEST_BLOB, without_blobs
 from ..text.quote import fence, head_and_tail, visible, window
 from .message import Message
 
+_WEIGHT: Final = 0.33  # tokens of a character in the figures of marks
+_HEAD_TOKENS: Final = 8
 _NAME_CHARS: Final = 80
 
 
@@ -31,10 +34,6 @@ def tidy(message: Message) -> Message:
     return message if text is message.text else message._replace(text=text)
 
 
-def tidy_thoughts(message: Message) -> str:
-    return visible(without_blobs(message.thoughts)).strip("\n")
-
-
 # --- whose turn it is
 
 
@@ -45,28 +44,25 @@ def heading(message: Message, after_call: bool) -> str:
     return f"### {number} · {_title(role, speaker, tool, kept, called, not text)}\n"
 
 
+_WHO: Final = {
+    "user": "user",
+    "summary": "summary by the host",
+    "note": "note of the host",
+    "gap": "gap in the record",
+}
+_NOT_VERBATIM: Final = {"summary": " · not verbatim", "shortened": " · shortened by the host"}
+
+
 @lru_cache(maxsize=512)
 def _title(role: str, speaker: str, tool: str, kept: str, called: bool, empty: bool) -> str:
-    title = _who(role, one_line(speaker) or "agent", one_line(tool))
+    title = _WHO.get(role, one_line(speaker) or "agent")
+    if role == "tool":
+        title = f"result of {one_line(tool) or 'a tool'}"
+    elif tool:
+        title += f" calls {one_line(tool)}"
     if not called:
         title += " (its call is not recorded)"
-    if kept == "summary":
-        title += " · not verbatim"
-    elif kept == "shortened":
-        title += " · shortened by the host"
-    return title + (" · empty" if empty else "")
-
-
-def _who(role: str, agent: str, tool: str) -> str:
-    if role == "user":
-        return "user"
-    if role == "assistant":
-        return f"{agent} calls {tool}" if tool else agent
-    if role == "tool":
-        return f"result of {tool or 'a tool'}"
-    if role == "summary":
-        return "summary by the host"
-    return "gap in the record" if role == "gap" else "note of the host"
+    return title + _NOT_VERBATIM.get(kept, "") + (" · empty" if empty else "")
 
 
 def one_line(name: str) -> str:
@@ -109,15 +105,22 @@ def _rest_mark(chars: int, number: int, tokens_a_char: float) -> str:
     return f'[{chars:,} characters, about {tokens:,} tokens left out here; turns="{number}"]\n'
 
 
-def thoughts_frame(thoughts: str) -> str:
-    return "thinks:\n" + fence(thoughts) if thoughts.strip() else ""
+def thoughts_frame(message: Message, chars: int = 0, tokens_a_char: float = 0.0) -> str:
+    """What the agent thought, all of it or cut to about `chars` characters; "" for blanks."""
+    text = visible(without_blobs(message.thoughts)).strip("\n")
+    if not text.strip():
+        return ""
+    if not chars:
+        return "thinks:\n" + fence(text)
+    return "thinks:\n" + cut_frame(text, chars, message.number, tokens_a_char)
 
 
-# --- marks
+# --- marks for what is left out
 
 
-def thoughts_mark(number: int, tokens: int) -> str:
-    return f'[thoughts left out: about {tokens:,} tokens; turns="{number}"]\n'
+def thoughts_mark(message: Message) -> str:
+    tokens = int(len(message.thoughts) * _WEIGHT) + 1
+    return f'[thoughts left out: about {tokens:,} tokens; turns="{message.number}"]\n'
 
 
 def same_mark(number: int) -> str:
@@ -131,6 +134,20 @@ def gap_mark(first: int, last: int, tokens: int) -> str:
     count = last - first + 1
     turns = f"{first}-{last}"
     return f'[turns {turns} left out: {count:,} turns, about {tokens:,} tokens; turns="{turns}"]\n'
+
+
+def weight_of(sizes: Sequence[int]) -> int:
+    """Tokens of turns with so many characters, as marks tell them: about.
+
+    Never corrected by what is counted, so that a mark stays the same from one request to the next.
+    """
+    return int(sum(sizes) * _WEIGHT) + _HEAD_TOKENS * len(sizes)
+
+
+def widest_gap_mark(last: int, tokens: int) -> str:
+    """A mark that no mark for turns up to `last` is longer than."""
+    digits = len(str(last))
+    return gap_mark(10 ** (digits - 1), 10**digits - 1, tokens)
 
 
 def density(text: str) -> float:

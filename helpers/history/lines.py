@@ -15,6 +15,7 @@ from .message import GAP, ROLES, Record, Role
 HEAD_LENGTH: Final = 61
 _LETTERS: Final = "UATSNG"  # of `ROLES`
 _OPENING: Final = b'{"head":"'
+_ENDING: Final = b"}\n"
 _KIND_OF: Final = {ord(letter): kind for kind, letter in enumerate(_LETTERS)}
 _YES: Final = ord("1")
 _MOST_CHARS: Final = 4_000_000_000  # that an index can tell
@@ -49,6 +50,8 @@ def line_head(line: bytes) -> Head | None:
 
 def weighed(line: bytes) -> tuple[int, int, bool]:
     """Kind, characters, and whether the words tell a decision; a damaged line is a gap."""
+    if not (line.startswith(_OPENING) and line.endswith(_ENDING)):
+        return GAP, len(line), False
     try:
         kind, size = _KIND_OF[line[9]], int(line[14:24])
     except (KeyError, IndexError, ValueError):
@@ -75,14 +78,6 @@ class Reference:
     chars: int
     sha256: str
     head: str
-
-    def as_record(self) -> dict[str, object]:
-        return {
-            "file": self.file,
-            "chars": self.chars,
-            "sha256": self.sha256,
-            "head": self.head,
-        }
 
     def gone(self, why: str) -> str:
         """What stands in the place of a result that cannot be read."""

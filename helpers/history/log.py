@@ -11,8 +11,8 @@ import errno
 import hashlib
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, Literal
 
@@ -21,7 +21,7 @@ from ..text.masking import Mask, clean, map_text
 from ..values.errors import RecordError
 from .extract import findings
 from .lines import Reference, Resolve, head_of, line_with
-from .message import Record, as_json, call_in, message_of
+from .message import SUMMARY, Record, as_json, call_in, kind_and_words, message_of, record_of
 from .transcript import Transcript, history_records
 
 NAME: Final = "software_orchestrator_history.jsonl"
@@ -54,37 +54,32 @@ class Source:
 # --- a message as a line
 
 
-def line_of(record: Record, source: Source, time: str, mask: Mask) -> bytes:
-    """One message as a line, masked; `time` is UTC.
+def line_of(message: Mapping[str, object], source: Source, time: str, mask: Mask) -> bytes:
+    """One message of the host (`{"id", "ai", "content"}`) as a line, masked; `time` is UTC.
 
     What the mask raises passes through: nothing is written unmasked.
     """
+    record = record_of(message)
 
     def masked(text: str) -> str:
         return mask(clean(text)[0])
 
     reference = _reference(record["content"], source, masked)
-    stored: Record = {
-        "id": str(record.get("id", "")),
-        "ai": bool(record["ai"]),
-        "content": _masked_content(record, reference, masked),
-    }
-    if record.get("kept", "verbatim") != "verbatim":
-        stored["kept"] = record["kept"]
+    record["content"] = _masked_content(record, reference, masked)
     if source.profile:
-        stored["profile"] = source.profile
-    message = message_of(stored, 1)
-    size = reference.chars if reference else len(message.text) + len(message.thoughts)
-    tells = bool(findings(message))
-    head = head_of(message.role, tells, source.number, size, source.handover, time)
-    return line_with(head, stored)
+        record["profile"] = source.profile
+    said = message_of(record, 1)
+    size = reference.chars if reference else len(said.text) + len(said.thoughts)
+    tells = bool(findings(said))
+    head = head_of(said.role, tells, source.number, size, source.handover, time)
+    return line_with(head, record)
 
 
 def _masked_content(record: Record, reference: Reference | None, mask: Mask) -> object:
     content = record["content"]
     if reference is not None and isinstance(content, dict):
         stored = map_text({**content, "tool_result": "", "file": reference.file}, mask)
-        return {**stored, "tool_result": reference.as_record()}
+        return {**stored, "tool_result": asdict(reference)}
     call = call_in(content) if record["ai"] and isinstance(content, str) else None
     if call is None:
         return map_text(content, mask)
@@ -190,14 +185,10 @@ def seed_lines(histories: Iterable[tuple[object, Source]], mask: Mask) -> Iterat
     for history, source in histories:
         for record in history_records(history):
             records.append((record, source))
-    if any(_is_summary(record) for record, _ in records):
+    if any(kind_and_words(record)[0] == SUMMARY for record, _ in records):
         yield _gap_line(_BEGUN_LATE)
     for record, source in records:
         yield line_of(record, source, BEFORE_THE_LOG, mask)
-
-
-def _is_summary(record: Record) -> bool:
-    return isinstance(record["content"], dict) and "messages_summary" in record["content"]
 
 
 def forget(path: Path) -> None:

@@ -27,6 +27,16 @@ class Record(TypedDict, total=False):
     profile: str
 
 
+def record_of(message: Mapping[str, object]) -> Record:
+    """A message as the host has it, its fields put right; the content stays what it is."""
+    ai, content = message.get("ai") is True, message["content"]
+    record: Record = {"ai": ai, "content": content, "id": words(message.get("id"))}
+    kept = message.get("kept")
+    if kept == "summary" or kept == "shortened":
+        record["kept"] = kept
+    return record
+
+
 class Message(NamedTuple):
     """One message. `number` counts from 1 in its transcript.
 
@@ -66,19 +76,17 @@ class Said(NamedTuple):
 def message_of(record: Record, number: int) -> Message:
     """The record as a message."""
     content, kept, name = record["content"], record.get("kept", "verbatim"), record.get("id", "")
-    if record["ai"]:
-        text, tool, thoughts = decode_agent(_answer_in(content))
-        speaker = speaker_of(record)
-        return Message(number, "assistant", text, speaker, tool, thoughts, kept, name)
     kind, text = kind_and_words(record)
-    if kind == USER:
-        return Message(number, "user", text, "", "", "", kept, name)
-    tool = file = ""
-    if kind == TOOL and isinstance(content, dict):
-        tool, file = words(content.get("tool_name")), words(content.get("file"))
+    role, speaker = ROLES[kind], speaker_of(record)
+    if kind == ASSISTANT:
+        text, tool, thoughts = decode_agent(text)
+        return Message(number, role, text, speaker, tool, thoughts, kept, name)
+    if kind == TOOL:
+        tool, file = _field(content, "tool_name"), _field(content, "file")
+        return Message(number, role, text, speaker, tool, "", kept, name, file)
     if kind == SUMMARY:
         kept = "summary"
-    return Message(number, ROLES[kind], text, speaker_of(record), tool, "", kept, name, file)
+    return Message(number, role, text, "", "", "", kept, name)
 
 
 def speaker_of(record: Record) -> str:
@@ -106,50 +114,45 @@ def kind_and_words(record: Record) -> tuple[int, str]:
     """The place in `ROLES` and the words; those of an agent as they stand."""
     content = record["content"]
     if record["ai"]:
-        return ASSISTANT, _answer_in(content)
+        return ASSISTANT, content if isinstance(content, str) else as_json(content)
+    if isinstance(content, str):
+        return (SUMMARY if record.get("kept") == "summary" else USER), content
     if isinstance(content, dict):
         for key, kind in _KIND_OF_KEY.items():
             if key in content:
                 return kind, _words_of(content, key)
-    if isinstance(content, str):
-        return (SUMMARY if record.get("kept") == "summary" else USER), content
     return NOTE, as_json(content)
-
-
-def _answer_in(content: object) -> str:
-    return content if isinstance(content, str) else as_json(content)
 
 
 def _words_of(content: Mapping[str, object], key: str) -> str:
     value = content[key]
     if key == "raw_content":
-        return _raw_words(content)
+        return "\n".join([_field(content, "preview"), *map(_part_words, _listed(value))]).lstrip(
+            "\n"
+        )
     text = value if isinstance(value, str) else as_json(value)
-    attached = content.get("attachments") if _KIND_OF_KEY[key] == USER else None
-    if not attached:
-        return text
-    names = attached if isinstance(attached, list) else [attached]
-    return text + "".join([f"\n[attached: {name}]" for name in names])
-
-
-def _raw_words(content: Mapping[str, object]) -> str:
-    """A raw (image) message: its preview, its text parts, each embedded image as its data URI."""
-    parts = content["raw_content"]
-    lines = []
-    if content.get("preview"):
-        lines.append(str(content["preview"]))
-    for part in parts if isinstance(parts, list) else [parts]:
-        lines.append(_part_words(part))
-    return "\n".join(lines)
+    if _KIND_OF_KEY[key] == USER and content.get("attachments"):
+        for name in _listed(content["attachments"]):
+            text += f"\n[attached: {name}]"
+    return text
 
 
 def _part_words(part: object) -> str:
-    if isinstance(part, dict) and part.get("type") == "text":
-        return str(part.get("text", ""))
-    if isinstance(part, dict) and "image_url" in part:
-        image = part["image_url"]
-        return str(image.get("url", "")) if isinstance(image, dict) else str(image)
-    return part if isinstance(part, str) else as_json(part)
+    """A part of a raw message: its text, or an embedded image as its data URI."""
+    if not isinstance(part, dict):
+        return words(part)
+    if part.get("type") == "text":
+        return _field(part, "text")
+    image = part.get("image_url", part)
+    return _field(image, "url") or words(image)
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
+
+
+def _field(value: object, key: str) -> str:
+    return words(value.get(key)) if isinstance(value, dict) else ""
 
 
 # --- what an agent answered
@@ -165,8 +168,11 @@ def decode_agent(raw: str) -> Said:
     if call is None:
         return Said(raw)
     try:
-        thoughts, args = words(call.get("thoughts")), call.get("tool_args")
-        tool = str(call.get("tool_name", "") or "")
+        thoughts, tool, args = (
+            _field(call, "thoughts"),
+            _field(call, "tool_name"),
+            call.get("tool_args"),
+        )
         if tool in ("response", ""):
             return Said(_speech(args, call), "", thoughts)
         return Said(call_in_words(args), tool, thoughts)
@@ -175,6 +181,7 @@ def decode_agent(raw: str) -> Said:
 
 
 _DECODER: Final = json.JSONDecoder(strict=False)
+_CALL_KEYS: Final = frozenset({"tool_name", "tool_args", "thoughts"})
 
 
 def call_in(raw: str) -> dict[str, object] | None:
@@ -189,21 +196,16 @@ def call_in(raw: str) -> dict[str, object] | None:
         value, end = _DECODER.raw_decode(text)
     except (ValueError, RecursionError):
         return None
-    if end != len(text) or not isinstance(value, dict):
+    if end != len(text) or not isinstance(value, dict) or _CALL_KEYS.isdisjoint(value):
         return None
-    if "tool_name" in value or "tool_args" in value or "thoughts" in value:
-        return value
-    return None
+    return value
 
 
 def _speech(args: object, call: Mapping[str, object]) -> str:
-    if not args:
-        return str(call.get("headline", ""))
-    if isinstance(args, dict):
-        for key in ("text", "message"):
-            if key in args:
-                return words(args[key])
-    return call_in_words(args)
+    for key in ("text", "message"):
+        if isinstance(args, dict) and key in args:
+            return words(args[key])
+    return call_in_words(args) if args else words(call.get("headline"))
 
 
 def call_in_words(args: object) -> str:

@@ -4,6 +4,13 @@ Regular expressions, tried in any case, but the tell-tale words at the end, whic
 looked for in every message before a closer look. `extract` says how each is used.
 """
 
+from __future__ import annotations
+
+from typing import Final, Literal
+
+Kind = Literal["decision", "decline", "rejected", "acceptance"]
+Rules = tuple[tuple[Kind | None, tuple[str, ...]], ...]
+
 # The person does not want to give, see or be asked something.
 DECLINE = (
     r"\bdo(?:n['’]t| not) (?:ever )?ask\b",
@@ -115,6 +122,24 @@ SAID_DECIDED = (
 )
 # The name of a file of decisions.
 DECISION_FILE = (r"decision|entscheid|\badr\b",)
+
+QUESTION = (r"[?？]['\"’”)]?$",)
+
+# Whose sentences are what, the first that matches; a question is nothing.
+RULES_OF: Final[dict[str, Rules]] = {
+    "user": (
+        ("acceptance", ACCEPTANCE),
+        ("decline", DECLINE),
+        (None, QUESTION),
+        ("rejected", TRIED),
+        ("decision", RULE),
+    ),
+    "assistant": (
+        ("rejected", SAID_REJECTED),
+        (None, QUESTION),
+        ("decision", SAID_DECIDED),
+    ),
+}
 
 # A sentence that points back at the one before: "Don't change it".
 BACKWARD = (

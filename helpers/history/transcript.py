@@ -9,13 +9,13 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast, overload
+from typing import Final, overload
 
 from ..text.masking import Mask
 from ..values.errors import RequestError
 from ..values.packet import Turn
 from .lines import Resolve, record_of_line, unresolved, weighed
-from .message import ASSISTANT, GAP, USER, Message, Record, kind_and_words, message_of, words
+from .message import ASSISTANT, GAP, USER, Message, Record, kind_and_words, message_of, record_of
 from .patterns import AGENT_TELLS, AGENT_TELLS_ABROAD, PERSON_TELLS, PERSON_TELLS_ABROAD
 
 SHORT_RESULT_CHARS: Final = 200
@@ -66,9 +66,6 @@ class Transcript(Sequence[Message]):
         if isinstance(record, bytes):
             record = record_of_line(record, self.resolve)
         return message_of(record, at + 1)
-
-    def __iter__(self) -> Iterator[Message]:
-        return (self[at] for at in range(len(self)))
 
     @property
     def at_a_glance(self) -> Index:
@@ -146,36 +143,23 @@ def history_records(history: object, agent: int | None = None) -> list[Record]:
             records += _records_in(part)
     except RecursionError as error:
         raise not_a_chat("its history is nested too deeply") from error
-    if not agent:
-        return records
-    return [{**record, "agent": agent} for record in records]
+    if agent:
+        for record in records:
+            record["agent"] = agent
+    return records
 
 
 def _records_in(part: object) -> Iterator[Record]:
     if not isinstance(part, Mapping):
         raise not_a_chat("a topic of the history is not an object")
     if "content" in part:
-        yield _record(part)
+        yield record_of(part)
         return
     inner = [*_list(part, "records"), *_list(part, "messages")]
     if not inner and part.get("summary"):
         yield {"ai": False, "content": {"messages_summary": part["summary"]}, "id": ""}
     for item in inner:
         yield from _records_in(item)
-
-
-def _record(message: Mapping[str, object]) -> Record:
-    """The host's own object where it is as the host writes it; else its content, the rest mended."""
-    usual = type(message.get("ai")) is bool and type(message.get("id", "")) is str
-    if usual and "kept" not in message and "agent" not in message:
-        return cast("Record", message)
-    ai, content = message.get("ai") is True, message["content"]
-    record: Record = {"ai": ai, "content": content, "id": words(message.get("id"))}
-    if message.get("kept") == "summary":
-        record["kept"] = "summary"
-    elif message.get("kept") == "shortened":
-        record["kept"] = "shortened"
-    return record
 
 
 def _list(holder: Mapping[str, object], key: str) -> list[object]:

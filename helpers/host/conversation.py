@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from helpers import persist_chat, secrets
 
 from ..history import log
 from ..history.answer import Scope, joined, visible_line
-from ..history.message import Record
 from ..history.transcript import Transcript, from_history, recent_turns
 from ..text.masking import Mask, map_text, redact
 from ..values.call import utc
@@ -41,44 +41,52 @@ def mask_of(agent: Agent) -> Mask:
 
 def masked_turns(agent: Agent, count: int, mask: Mask) -> tuple[Turn, ...]:
     """The last turns of the agent's own conversation; the lists are copied (HOST fact 17)."""
-    turns = recent_turns(from_history(agent.history.to_dict()), count)
-    return tuple(Turn(role=turn.role, text=mask(turn.text)) for turn in turns)
+    return recent_turns(from_history(agent.history.to_dict()), count, mask)
 
 
 def log_message(agent: Agent, message: Any) -> None:
-    """Keep one message of the chat. What goes wrong is told once and never breaks the chat."""
+    """Keep one message of the chat. What goes wrong is told once and never breaks the chat.
+
+    What could not be kept is counted, so that the log tells of the gap as soon as it is written.
+    """
     kept = memory(root_context(agent))
+    missing = kept["log_missing"]
     try:
-        _keep(agent, message)
+        kept["log_missing"] = 0 if _keep(agent, message, missing) else missing + 1
     except Exception as error:
+        kept["log_missing"] = missing + 1
         if not kept["log_failed"]:
             kept["log_failed"] = True
             heading = "The chat's messages are not kept for request_full_history"
             voice.tell(agent, heading, f"{type(error).__name__}: {error}")
 
 
-def _keep(agent: Agent, message: Any) -> None:
-    """Append a message to its chat's log, or begin the log with all that the host still holds."""
+def _keep(agent: Agent, message: Any, missing: int) -> bool:
+    """Append a message to its chat's log, or begin the log with all that the host still holds.
+
+    `missing` is how many before it were not kept. False where this one is not: the log is off.
+    """
     context = root_context(agent)
     if message is None or context.type == AgentContextType.BACKGROUND:
-        return
+        return True
     if getattr(context, "agent0", None) is None:
-        return  # the greeting, said before the first agent; the next message begins the log with it
+        return True  # the greeting, before the first agent; the next message begins the log with it
     settings = settings_of(agent)
     if not settings.transcript_log:
-        return
+        return False
     path, mask = _log_path(context), mask_of(agent)
     path.parent.mkdir(parents=True, exist_ok=True)
-    record: Record = {"id": message.id, "ai": message.ai, "content": message.content}
+    record = {"id": message.id, "ai": message.ai, "content": message.content}
 
     def line() -> bytes:
         return log.line_of(record, _source(agent), utc(datetime.now(UTC)), mask)
 
-    def all_lines() -> Any:
+    def all_lines() -> Iterable[bytes]:
         histories = [(other.history.to_dict(), _source(other)) for other in agents_of(context)]
         return log.seed_lines(histories, mask)
 
-    log.keep(path, line, all_lines, int(settings.transcript_log_max_mb * 1_000_000))
+    log.keep(path, line, all_lines, int(settings.transcript_log_max_mb * 1_000_000), missing)
+    return True
 
 
 def forget_messages(context: AgentContext) -> None:

@@ -46,13 +46,15 @@ class Unrecorded(TypedDict):
 
 
 class Memory(TypedDict):
-    """`refusals` are those in a row, `roots` the folders this chat hands over in."""
+    """`refusals` are those in a row, `roots` the folders this chat hands over in, `log_missing` how
+    many messages the log lacks since it was last written."""
 
     refusals: _Count
     person: Person
     roots: list[str]
     unrecorded: list[Unrecorded]
     log_failed: StrictBool
+    log_missing: _Count
 
 
 _PARTS = {
@@ -79,6 +81,7 @@ def memory(context: AgentContext) -> Memory:
         "roots": [],
         "unrecorded": [],
         "log_failed": False,
+        "log_missing": 0,
     }
     for name, value in fresh.items():
         kept.setdefault(name, value)

@@ -198,7 +198,7 @@ def unreadable(folder: HandoverFolder) -> str:
     reasons = []
     for path in folder.ledgers():
         try:
-            size = files.stamp(path).size
+            size = files.footprint(path).size
         except RecordError as error:
             reasons.append(f"not read: {path.name}, {error.message}")
             continue

@@ -16,7 +16,7 @@ from usr.plugins.software_orchestrator.helpers.records import briefing
 from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.records.local import local_ports
 from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
-from usr.plugins.software_orchestrator.helpers.values.call import Caller
+from usr.plugins.software_orchestrator.helpers.values.call import Call, Caller
 from usr.plugins.software_orchestrator.helpers.values.errors import (
     HandoverError,
     RecordError,
@@ -111,7 +111,7 @@ def test_a_handover_tells_its_times_and_where_its_entries_are(summary, made):
     first, review, again = summary["handovers"]
     assert (first["latency_s"], first["queue_s"], first["work_s"]) == (60, 120, 1800)
     assert (review["state"], review["history_reads"][0]["tokens"]) == ("clarify", 1500)
-    assert (again["open"], again["work_s"], again["answers"]) == (True, None, review["handover"])
+    assert (again["open"], again["work_s"], again["answers"]) == (True, None, "")
     content = made.folder.briefing_path(DESIGNER).read_bytes()
     for entry, word in zip(first["briefing"], ("handover", "done"), strict=True):
         assert (
@@ -409,7 +409,7 @@ def test_superseded_handovers_are_counted_apart_in_audit_and_metrics_alike(tmp_p
             "summary": summary,
             "project_root": str(tmp_path),
         }
-        prepare(args, Caller(), settings(default_settings()), local_ports())
+        prepare(args, Call(Caller(), settings(default_settings()), local_ports()))
     key = local_ports().key()
     _, lines = run(audit_text, tmp_path, key)
     assert "  1 hop + 1 superseded  prepared 1  " in lines[0]

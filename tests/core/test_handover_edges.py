@@ -75,7 +75,7 @@ def test_a_hostile_ledger_beside_the_chain_stops_nothing_and_is_named(desk, plan
     assert any(identifier(first) in line for line in lines)
     assert any(name in line for line in lines) is name.endswith("-chat1.jsonl")
     second = desk.call("solution_architect", summary="s")
-    assert any(name in text for text in second.warnings) is name.startswith("quote-form-")
+    assert second.packet.identity.hop == 2
     assert (
         close.close(identifier(first), "cancelled", "enough", desk.as_call()).summary["verdict"]
         == "cancelled"
@@ -196,8 +196,7 @@ def test_a_repeated_call_tells_the_limits_that_count_and_writes_nothing(desk):
     assert package(again)["repeated"]
     assert package(again)["max_context_tokens"] == 300
     assert package(again)["delivered_tokens"] <= 300
-    (told,) = [text for text in again.warnings if "were not taken" in text]
-    assert "start=true" in told
+    assert [text for text in again.warnings if "were not taken" in text]
     assert delivered(desk, again).text == again.packed.package.text
 
 
@@ -205,33 +204,21 @@ def test_a_repeated_call_tells_the_limits_that_count_and_writes_nothing(desk):
     "limits",
     [
         {"max_context_tokens": 2000},
+        {"max_context_tokens": 20},
         {"overflow": "whole", "max_context_tokens": 300},
         {"include_recent_turns": 1},
     ],
 )
-def test_a_repeated_call_that_starts_is_delivered_with_its_own_limits(desk, limits):
+def test_a_repeated_call_that_starts_is_delivered_with_the_recorded_limits(desk, limits):
     call = {"summary": "word " * 400, "recent_turns": ["user: one apple", "user: two pears"]}
     desk.call("hacker", max_context_tokens=300, **call)
     again = desk.call("hacker", start=True, **call, **limits)
-    text = delivered(desk, again, limits=again.limits).text
+    text = delivered(desk, again).text
     data = last(desk, "delivered").data
     assert text == again.packed.package.text
-    assert data["tokens"] == package(again)["delivered_tokens"] > 300
-    assert (data["limit"], data["overflow"]) == (
-        package(again)["max_context_tokens"],
-        limits.get("overflow", "fit"),
-    )
-    assert ("one apple" in text) is ("include_recent_turns" not in limits)
-    assert any("limits of this call" in text for text in again.warnings)
-    open_one = desk.call("hacker", **call)
-    assert package(open_one)["max_context_tokens"] == data["limit"]
-
-
-def test_a_repeated_call_that_starts_with_too_small_a_limit_is_refused(desk):
-    desk.call("hacker")
-    assert (
-        refusal(desk.call, "hacker", start=True, max_context_tokens=20).code == "limit_not_positive"
-    )
+    assert data["tokens"] == package(again)["delivered_tokens"] <= 300
+    assert (data["limit"], data["overflow"], data["include_recent_turns"]) == (300, "fit", 5)
+    assert any("were not taken" in text for text in again.warnings)
 
 
 def test_the_warnings_of_a_call_are_told_again_when_it_is_repeated(desk):

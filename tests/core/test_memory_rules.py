@@ -1,11 +1,68 @@
-"""The three memory-protection rules of seed 001, each with what breaks it."""
+"""The three memory-protection rules of seed 001, each over every path that writes."""
 
 import pytest
 
-from usr.plugins.software_orchestrator.helpers.flow import prepare
-from usr.plugins.software_orchestrator.helpers.records import book
+from usr.plugins.software_orchestrator.helpers.flow import close, deliver, receive
+from usr.plugins.software_orchestrator.helpers.flow.deliver import check_source_untouched
+from usr.plugins.software_orchestrator.helpers.records import book, briefing, ledger
 from usr.plugins.software_orchestrator.helpers.records.files import footprint
 from usr.plugins.software_orchestrator.helpers.values.errors import MemoryRuleError
+
+NOTE = {"what_happened": "a", "observations": "b", "user_state": "c", "next": "d"}
+
+
+def prepared(desk):
+    summary = f"after {len(desk.events())} events"
+    return desk.call("hacker", summary=summary, recent_turns=["user: hello there, all of you"])
+
+
+def at_work(desk):
+    handover = prepared(desk)
+    desk.deliver(handover)
+    return handover, desk.as_call(desk.inside(handover))
+
+
+def hand_back(desk):
+    _, call = at_work(desk)
+    receive.reply({"verdict": "done", **NOTE}, call)
+
+
+def close_it(desk):
+    handover, call = at_work(desk)
+    close.close(handover.packet.identity.handover_id, "failed", "boom", call)
+
+
+def heal(desk):
+    """A crash before the entry of a hand-back was written; the next use writes it."""
+    handover, call = at_work(desk)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(book.Book, "brief_or_tell", lambda self, event: ())
+        receive.reply({"verdict": "done", **NOTE}, call)
+    receive.touch(handover.packet.identity.handover_id, call)
+
+
+WRITES = [prepared, hand_back, close_it, heal]
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("record", [ledger.Ledger, briefing])
+def test_a_record_that_is_rewritten_instead_of_appended_to_is_caught(
+    desk, monkeypatch, write, record
+):
+    prepared(desk)
+    honest = record.append
+
+    def rewriting(*arguments):
+        path = arguments[0].path if record is ledger.Ledger else arguments[1].path
+        if path.exists():
+            content = path.read_bytes()
+            path.write_bytes(content[:-3] + b"X" + content[-2:])
+        return honest(*arguments)
+
+    monkeypatch.setattr(record, "append", rewriting)
+    desk.person_writes()
+    with pytest.raises(MemoryRuleError, match="instead of appended"):
+        write(desk)
 
 
 def test_a_record_that_grew_passes_and_one_that_was_rewritten_is_caught(tmp_path):
@@ -13,26 +70,43 @@ def test_a_record_that_grew_passes_and_one_that_was_rewritten_is_caught(tmp_path
     file.write_text("one\ntwo\n", encoding="utf-8")
     before = footprint(file)
     file.write_text("one\ntwo\nthree\n", encoding="utf-8")
-    prepare.check_append_only(before, footprint(file, before.size))
+    book.check_append_only(before, footprint(file, before.size))
     file.write_text("ONE\ntwo\nthree\n", encoding="utf-8")
     with pytest.raises(MemoryRuleError, match="instead of appended"):
-        prepare.check_append_only(before, footprint(file, before.size))
+        book.check_append_only(before, footprint(file, before.size))
 
 
-def test_a_briefing_that_would_hold_turns_is_caught(desk, monkeypatch):
-    wholly = book.entry_body
+@pytest.mark.parametrize("write", WRITES)
+def test_no_entry_of_a_briefing_is_made_from_a_packet_with_turns(desk, monkeypatch, write):
+    drawn = []
 
-    def with_turns(packet, travelled, **more):
-        return wholly(
-            packet, travelled + "".join(turn.text + "\n" for turn in packet.recent_turns), **more
-        )
+    def seen(name):
+        honest = getattr(book.note, name)
 
-    monkeypatch.setattr(book, "entry_body", with_turns)
-    with pytest.raises(MemoryRuleError, match="turns"):
-        desk.call("frontend_designer", summary="s", recent_turns=["user: hello there"])
+        def body(packet, *more, **named):
+            drawn.append(packet.recent_turns)
+            return honest(packet, *more, **named)
+
+        monkeypatch.setattr(book.note, name, body)
+
+    seen("entry_body")
+    seen("note_body")
+    write(desk)
+    assert drawn
+    assert not any(drawn)
+    assert "hello there" not in desk.briefings()
 
 
-def test_a_source_that_changed_while_a_text_was_made_is_caught():
-    prepare.check_source_untouched((1, 2), (1, 2))
+def test_a_source_that_changed_while_a_text_was_made_is_caught(desk, monkeypatch):
+    check_source_untouched((1, 2), (1, 2))
+    handover = prepared(desk)
+    honest = deliver.delivered_package
+
+    def writing(chain_book, item, *more):
+        desk.tell(handover, "history_read", reason="r")
+        return honest(chain_book, item, *more)
+
+    monkeypatch.setattr(deliver, "delivered_package", writing)
+    monkeypatch.setattr(book.Book, "_take_lock", lambda self: None)
     with pytest.raises(MemoryRuleError, match="changed"):
-        prepare.check_source_untouched((1, 2), (1, 3))
+        deliver.deliver(handover.packet.identity.handover_id, desk.as_call(), way="start")

@@ -1,12 +1,13 @@
 """Each measure of docs/metrics.md against a ledger whose numbers can be counted by hand."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from usr.plugins.software_orchestrator.helpers.records.book import about
 from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger
+from usr.plugins.software_orchestrator.helpers.values.events import Failed, about
 from usr.plugins.software_orchestrator.helpers.values.packet import Decision
 from usr.plugins.software_orchestrator.helpers.views import metrics as measuring
 from usr.plugins.software_orchestrator.helpers.views.metrics import Sla, metrics, sla_of
@@ -314,7 +315,8 @@ def test_a_chain_that_cannot_be_read_is_told_and_stops_nothing(tmp_path):
     packet = broken.hand_over()
     raw = {**packet.to_json(), "identity": {**packet.to_json()["identity"], "schema": 99}}
     with broken.folder.lock(1):
-        Ledger(broken.ledger, KEY).append([about(packet, "failed", packet=raw)])
+        draft = replace(about(packet, Failed()), data={"packet": raw})
+        Ledger(broken.ledger, KEY).append([draft])
     events = [event for path in whole.folder.ledgers() for event in Ledger(path, KEY).read().events]
     found = metrics(events, SLA)
     assert (found.chains, found.unreadable) == (1, 1)

@@ -136,10 +136,10 @@ def fields():
     values = {
         name: value
         for name, value in vars(packet).items()
-        if isinstance(value, type) and issubclass(value, BaseModel)
+        if isinstance(value, type) and issubclass(value, BaseModel) and name != "Contents"
     }
     return "; ".join(
-        f"{name}: {' '.join(values[name].model_fields)}"
+        f"{name}: {' '.join(sorted(values[name].model_fields))}"
         for name in sorted(values)
         if values[name].model_fields
     )
@@ -148,12 +148,14 @@ def fields():
 # An older version refuses fields it does not know; only a raised number lets it say "update the plugin".
 FIELDS_OF_SCHEMA = {
     1: (
-        "Artifact: path kind version sha256 size; Authority: granted denied; "
-        "Decision: id text rationale evidence owner version status supersedes; Flag: text fields; "
-        "HandoverPacket: identity topic goal summary user_state recent_turns decisions artifacts rejected_paths open_questions "
-        "next_action acceptance_criteria return_condition handover_reason authority state flags stopped_at sections_done notes; "
-        "Identity: handover_id chain_id hop parent depth sender receiver created_at schema_; OpenQuestion: id text field; "
-        "RejectedPath: what why; StateField: field value status verbatim owner hop; Turn: role text"
+        "Artifact: kind path sha256 size version; Authority: denied granted; Decision: "
+        "evidence id owner rationale status supersedes text version; Flag: fields text; "
+        "HandoverPacket: acceptance_criteria artifacts authority decisions flags goal "
+        "handover_reason identity next_action notes open_questions recent_turns "
+        "rejected_paths return_condition sections_done state stopped_at summary topic "
+        "user_state; Identity: chain_id created_at depth handover_id hop parent receiver "
+        "schema_ sender; OpenQuestion: field id text; RejectedPath: what why; StateField: "
+        "field hop owner status value verbatim; Turn: role text"
     )
 }
 

@@ -14,10 +14,17 @@ from hypothesis import strategies as st
 
 from usr.plugins.software_orchestrator.benchmarks import bench_audit
 from usr.plugins.software_orchestrator.helpers.records import briefing, verify
-from usr.plugins.software_orchestrator.helpers.records.book import about, entry_of
+from usr.plugins.software_orchestrator.helpers.records.book import entry_of
 from usr.plugins.software_orchestrator.helpers.records.flawless import flawless
 from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger, canonical
+from usr.plugins.software_orchestrator.helpers.values.events import (
+    Briefed,
+    Done,
+    Failed,
+    Note,
+    about,
+)
 from usr.plugins.software_orchestrator.tests.core.chain_maker import (
     KEY,
     OTHER_KEY,
@@ -224,7 +231,7 @@ def test_an_event_whose_entry_was_never_written_is_missing_it(tmp_path):
     packet = made.hand_over()
     with made.folder.lock(1):
         ledger = Ledger(made.ledger, KEY, clock=lambda: made.now)
-        ledger.append([about(packet, "done", packet=packet.to_json(), note={})])
+        ledger.append([about(packet, Done(packet=packet))])
     assert kinds(made.folder) == ["missing"]
 
 
@@ -430,11 +437,13 @@ def test_a_write_that_was_cut_short_and_made_again_is_a_note(tmp_path):
     with made.folder.lock(1):
         ledger = Ledger(made.ledger, KEY, clock=lambda: made.now)
         (event,) = ledger.append(
-            [about(packet, "failed", packet=packet.to_json(), note={"what_happened": "crash"})]
+            [about(packet, Failed(packet=packet, note=Note(what_happened="crash")))]
         )
         entry = entry_of(event)
         plan = briefing.plan(made.folder, DESIGNER, entry)
-        ledger.append([about(packet, "briefed", event=event.id, **plan.to_data())])
+        ledger.append(
+            [about(packet, Briefed.model_validate({"event": event.id, **plan.to_data()}))]
+        )
     edit(made.folder.briefing_path(DESIGNER), lambda content: content + entry[: len(entry) // 2])
     assert kinds(made.folder) == ["torn"]
 
@@ -449,10 +458,12 @@ def test_an_entry_that_was_planned_twice_and_written_once_is_counted_once(tmp_pa
     with made.folder.lock(1):
         ledger = Ledger(made.ledger, KEY, clock=lambda: made.now)
         (event,) = ledger.append(
-            [about(packet, "failed", packet=packet.to_json(), note={"what_happened": "crash"})]
+            [about(packet, Failed(packet=packet, note=Note(what_happened="crash")))]
         )
         plan = briefing.plan(made.folder, DESIGNER, entry_of(event))
-        ledger.append([about(packet, "briefed", event=event.id, **plan.to_data())])
+        ledger.append(
+            [about(packet, Briefed.model_validate({"event": event.id, **plan.to_data()}))]
+        )
 
     made.resume()  # heals: the entry was never written
     told = {result.file: result for result in results(made.folder)}
