@@ -1,7 +1,7 @@
 """What may never reach the disk, a package or a screen as it came: secrets, halves of characters.
 
-A `Mask` hides the secrets of one text; the host's masks the exact values of the person's own secrets
-first and then the shapes that `credentials.redact` knows.
+A `Mask` hides the secrets of one text: the host's the exact values of the person's own secrets, and
+then the shapes that `credentials.redact` knows.
 """
 
 from __future__ import annotations
