@@ -1,4 +1,4 @@
-"""What a secret looks like: the shapes of common credentials, and the names beside which one stands.
+"""What a secret looks like: shapes of common credentials, and names beside which one stands.
 
 No expression here reads a text more than once: a repeat without an upper bound is the last thing in
 its pattern, or nothing that follows it can fail.
@@ -109,21 +109,20 @@ def _behind(noun: str, words: str) -> str:
     return "|".join(f"(?<={word}{gap}{noun})" for word in words.split() for gap in ("", r"[_\-\s]"))
 
 
-_PASSWORD: Final = _names(
+_PASSWORDS: Final = (
     "pass(?:word|wd|phrase|code)", "pwd", "passwort", "kennwort", "contrase[nñ]a", "senha",
     "mot de passe", "пароль", "密码", "パスワード",
 )  # fmt: skip
+_PASSWORD: Final = _names(*_PASSWORDS)
 _PASSWORD_HINTS: Final = "pass pwd kennwort contrase senha пароль 密码 パスワード"
+_KEYS: Final = (
+    "api app secret access account storage master service private signing encryption auth license"
+    " deploy ssh subscription"
+)
+_TOKENS_OF: Final = "access auth refresh session api bot id private deploy bearer"
 _KEY: Final = (
-    _names("key", "token", "secret", "auth")
-    + "(?i:"
-    + _behind(
-        "key",
-        "api app secret access account storage master service private signing encryption auth"
-        " license deploy ssh subscription",
-    )
-    + f"|{_behind('token', 'access auth refresh session api bot id private deploy bearer')}"
-    + "|(?<=client[_ -]secret)|(?<=clientsecret)|(?<=_auth))"
+    rf"{_names('key', 'token', 'secret', 'auth')}(?i:{_behind('key', _KEYS)}"
+    rf"|{_behind('token', _TOKENS_OF)}|{_behind('secret', 'client')}|(?<=_auth))"
 )
 _SHORT: Final = _names("secret", "token")  # words of prose too: only long values count
 _CLOSE: Final = r"[\"'`*\]\\]{0,4}"
@@ -284,16 +283,15 @@ def _hide_shape(match: re.Match[str]) -> str:
 
 
 _SECRET_FIELD: Final = re.compile(
-    r"(?:^|.*_)(?:pass(?:word|wd|phrase|code)?|pwd|passwort|kennwort|contrase[nñ]a|senha|пароль|密码"
-    r"|パスワード|(?:api|app|secret|access|account|storage|master|service|private|signing|encryption"
-    r"|auth|license|deploy|ssh|subscription)_?key|token|\w{1,30}token|secret|\w{1,30}secret"
-    r"|\w{1,30}accesskey|auth|credentials?|authorization|cookie)"
+    rf"(?:.*_)?(?:{'|'.join(_PASSWORDS)}|(?:{_KEYS.replace(' ', '|')})_?key"
+    r"|\w{0,30}(?:accesskey|token|secret)|credentials?|authorization|.{1,30}_pass)"
 )
 _HARMLESS_FIELD: Final = re.compile(
     r"(?:.*_)?(?:design|color|css|theme|font|stop|eos|bos|pad|unk|page)_token"
 )
 _STANDS_FOR_A_VALUE: Final = re.compile(
-    r"\s*(?:\[REDACTED:\w{1,40}\]|§§\w{1,40}\([^()]*\)|\$\{?[A-Z_][A-Z0-9_]*\}?|<[^<>]*>|\{\{[^{}]*\}\}|\*{3,})?\s*"
+    r"\s*(?:\[REDACTED:\w{1,40}\]|§§\w{1,40}\([^()]*\)|\$\{?[A-Z_][A-Z0-9_]*\}?|<[^<>]*>"
+    r"|\{\{[^{}]*\}\}|\*{3,})?\s*"
 )
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NO_LETTER: Final = re.compile(r"\W+")
@@ -308,5 +306,5 @@ def names_a_secret(name: str) -> bool:
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether something stands for a value: `[REDACTED:…]`, `§§secret(X)`, `$X`, `<your key>`, ""."""
+    """Whether a text stands for a value: `[REDACTED:…]`, `§§secret(X)`, `$X`, `<your key>`, ""."""
     return bool(_STANDS_FOR_A_VALUE.fullmatch(value))

@@ -1,13 +1,13 @@
 """What may never reach the disk, a package or a screen as it came: secrets, halves of characters.
 
-A `Mask` hides the secrets of one text; the host's masks the exact values of the person's own secrets
-first and then the shapes that `credentials.redact` knows.
+A `Mask` hides the secrets of one text: the host's the exact values of the person's own secrets, and
+then the shapes that `credentials.redact` knows.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from pydantic import JsonValue
@@ -27,12 +27,8 @@ __all__ = [
 ]
 
 Mask = Callable[[str], str]
-_NAMES = (
-    "field",
-    "name",
-    "key",
-)  # of a field that is written as an object: {"name": …, "value": …}
-_SHORTEST_SECRET = 4
+# A field that is written as an object: {"name": …, "value": …}, and the words that said it.
+_NAMES, _VALUE, _WORDS = ("field", "name", "key"), "value", "verbatim"
 _SHORTEST_NUMBER = 100_000  # beside the name of a secret; a smaller one is a count
 
 
@@ -60,22 +56,26 @@ def map_text(value: Any, change: Mask) -> Any:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        changed: dict[Any, Any] = {}
-        for key, item in value.items():
-            changed[_free_name(map_text(key, change), changed)] = map_text(item, change)
-        return changed
+        names = _changed_names(value, change)
+        return {names[key]: map_text(item, change) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [map_text(item, change) for item in value]
     return value
 
 
-def _free_name(name: Any, taken: dict[Any, Any]) -> Any:
-    """The name; with a number where masking made two alike."""
-    number, free = 1, name
-    while free in taken:
-        number += 1
-        free = f"{name} ({number})"
-    return free
+def _changed_names(names: Iterable[str], change: Mask) -> dict[str, str]:
+    """The name that each has after the change, with a number where it made two alike."""
+    changed: dict[str, str] = {}
+    numbers: dict[str, int] = {}
+    taken: set[str] = set()
+    for name in names:
+        plain = free = change(name)
+        while free in taken:
+            numbers[plain] = numbers.get(plain, 1) + 1
+            free = f"{plain} ({numbers[plain]})"
+        taken.add(free)
+        changed[name] = free
+    return changed
 
 
 # --- values with names
@@ -118,18 +118,19 @@ def masked_together(texts: Sequence[str], mask: Mask) -> list[str]:
     return pieces if len(pieces) == len(texts) else [mask(text) for text in texts]
 
 
-def _masked_fields(fields: dict[str, JsonValue], mask: Mask, name: str) -> JsonValue:
-    names = (fields.get(key) for key in _NAMES)
-    label = next((own for own in names if isinstance(own, str)), name)
+def _masked_fields(fields: dict[str, JsonValue], mask: Mask, name: str) -> dict[str, JsonValue]:
+    """An object masked; `name` is that of the field which holds it."""
+    for key in _NAMES:
+        own = fields.get(key)
+        if isinstance(own, str) and names_a_secret(own):
+            name = own
+    names = _changed_names(fields, mask)
     hidden: dict[str, JsonValue] = {}
     for key, item in fields.items():
-        holder = label if key == "value" else key
-        hidden[_free_name(mask(key), hidden)] = masked(item, mask, holder)
-    secret = fields.get("value")
-    if isinstance(secret, str) and len(secret) >= _SHORTEST_SECRET and names_a_secret(label):
-        for key, item in hidden.items():  # the words beside it may hold it too
-            if isinstance(item, str) and item != label:
-                hidden[key] = item.replace(secret, CREDENTIAL)
+        hidden[names[key]] = masked(item, mask, name if key == _VALUE else key)
+    secret, words = fields.get(_VALUE), hidden.get(_WORDS)
+    if isinstance(secret, str) and isinstance(words, str) and hidden.get(_VALUE) == CREDENTIAL:
+        hidden[_WORDS] = words.replace(secret, CREDENTIAL)
     return hidden
 
 

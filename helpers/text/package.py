@@ -183,8 +183,8 @@ def identity_lines(packet: HandoverPacket) -> str:
     )
 
 
-def rows_as_parts(contents: Contents, rows: Iterable[Row], look: Look) -> Iterator[Part]:
-    """The rows in their order; what the person declined before the first decisions, or at the end."""
+def rows_as_parts(contents: Contents, rows: Sequence[Row], look: Look) -> Iterator[Part]:
+    """The rows in their order; what the person declined stands before the decisions."""
     declines = list(_declines(contents, rows))
     for row in rows:
         if row.kind is Decision:
@@ -200,15 +200,13 @@ def _parts_of(row: Row) -> Callable[[Row, Any, Look], Iterator[Part]]:
     return _PARTS.get(row.kind, _items)
 
 
-def _declines(contents: Contents, rows: Iterable[Row]) -> Iterator[Part]:
-    number = 0
+def _declines(contents: Contents, rows: Sequence[Row]) -> Iterator[Part]:
+    lines = []
     for row in rows:
         if row.kind is StateField:
-            for item in getattr(contents, row.name):
-                if item.status == "declined":
-                    number += 1
-                    line = decline_line(item)
-                    yield Part(DECLINED, f"{DECLINED.lower()} {number}", line, line, NEVER_CUT)
+            state = getattr(contents, row.name)
+            lines += [decline_line(item) for item in state if item.status == "declined"]
+    yield from list_parts(DECLINED, lines, NEVER_CUT)
 
 
 def text_part(section: str, text: str, rank: int) -> Iterator[Part]:

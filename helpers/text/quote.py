@@ -8,7 +8,6 @@ frames add up.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -16,24 +15,33 @@ from typing import Final
 from .masking import clean
 
 # Controls, what breaks a line or changes the direction of text (CVE-2021-42574), what is invisible
-# (zero-width signs, fillers, selectors of a variant, tags that spell words). Tab and line feed stay.
-_HIDDEN: Final = (
+# (zero-width signs, fillers, selectors of a variant, tags that spell words). Tab and LF stay.
+_HIDDEN: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
-    "\U000e0000-\U000e0fff]"
+    "\U000e0000-\U000e0fff]+"
 )
-_FLAG: Final = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,8}\U000e007f"  # Scotland
-_ANY_HIDDEN: Final = re.compile(_HIDDEN)
-_FLAG_OR_HIDDEN: Final = re.compile(f"{_FLAG}|{_HIDDEN}")
-_PICTURE: Final = re.compile(
+# Where something invisible makes its neighbours look as they do, as UAX #31 has it, it stays: in a
+# flag, after a picture, between two pictures, between Arabic letters that would join, after the
+# sign that joins Indic consonants.
+_PICTURE: Final = (
     "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u27bf\u2900-\u297f\u2b00-\u2bff"
     "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
 )
-_NON_JOINER, _JOINER, _EMOJI_STYLE = "\u200c", "\u200d", "\ufe0f"
-_NEVER_JOINS: Final = "ءآأؤإاةدذرزوٱڈڑژ"  # Arabic letters that do not join the next one
-_VIRAMA: Final = 9  # combining class of the sign that joins consonants in Indic scripts
+_ARABIC: Final = "[\u0620-\u064a\u066e-\u06d3\u06fa-\u06ff\u0750-\u077f]"
+_NEVER_JOINS: Final = "[ءآأؤإاةدذرزوٱڈڑژ]"
+_VIRAMA: Final = "[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca\u1039\u17d2]"
+_NEEDED: Final = re.compile(
+    "(?<=\U0001f3f4)[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,8}\U000e007f"  # Scotland
+    f"|(?<={_PICTURE})[\ufe0e\ufe0f]|(?<=[#*0-9])\ufe0f(?=\u20e3)"
+    f"|(?:(?<={_PICTURE})|(?<={_PICTURE}\ufe0f))\u200d(?={_PICTURE})"
+    f"|(?<={_ARABIC})(?<!{_NEVER_JOINS})\u200c(?={_ARABIC})"
+    rf"|(?<={_VIRAMA})[\u200c\u200d](?=\w)"
+)
 _TICKS: Final = re.compile(r"`{3,}")
 _NOT_PLAIN: Final = re.compile(r"[^\w .\-]")
+_INDENT: Final = "    "
+BULLET: Final = "- "
 _FAR: Final = 1024  # code points: no character as a person sees it is longer
 
 
@@ -44,40 +52,25 @@ def visible(text: str) -> str:
     """
     if text.isascii() and (text.isprintable() or text.replace("\n", "").isprintable()):
         return text
-    text = clean(text)[0]
-    if not _ANY_HIDDEN.search(text):
-        return text
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return _FLAG_OR_HIDDEN.sub(_shown, text)
+    text = clean(text)[0].replace("\r\n", "\n").replace("\r", "\n")
+    return _HIDDEN.sub(_shown, text)
 
 
-def _shown(match: re.Match[str]) -> str:
-    if len(match[0]) > 1 or _shapes_its_neighbours(match.string, match.start()):
-        return match[0]
-    code = ord(match[0])
+def _shown(run: re.Match[str]) -> str:
+    shown = ""
+    place = run.start()
+    while place < run.end():
+        needed = _NEEDED.match(run.string, place)
+        shown += needed[0] if needed else _escaped(run.string[place])
+        place += len(needed[0]) if needed else 1
+    return shown
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
     if code < 0x100:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def _shapes_its_neighbours(text: str, place: int) -> bool:
-    """Whether the invisible character there changes how those beside it look, as UAX #31 has it."""
-    before, after = text[max(0, place - 1) : place], text[place + 1 : place + 2]
-    if not before or text[place] not in "\u200c\u200d\ufe0e\ufe0f":
-        return False
-    if text[place] in "\ufe0e\ufe0f":
-        return bool(_PICTURE.match(before)) or (before in "#*0123456789" and after == "\u20e3")
-    if unicodedata.combining(before) == _VIRAMA:
-        return after.isalpha()
-    if text[place] == _NON_JOINER:
-        return _joins(before) and after != "" and unicodedata.bidirectional(after) == "AL"
-    if before == _EMOJI_STYLE:
-        before = text[max(0, place - 2) : place - 1]
-    return bool(_PICTURE.match(before) and _PICTURE.match(after))
-
-
-def _joins(letter: str) -> bool:
-    return unicodedata.bidirectional(letter) == "AL" and letter not in _NEVER_JOINS
 
 
 def on_one_line(text: str) -> str:
@@ -86,7 +79,7 @@ def on_one_line(text: str) -> str:
 
 
 def inert(text: str) -> str:
-    """The text with every "{{" broken up as "{ {": the host expands double braces (HOST fact 15)."""
+    """The text with every "{{" broken up as "{ {", which the host would expand (HOST fact 15)."""
     return re.sub(r"\{(?=\{)", "{ ", text) if "{{" in text else text
 
 
@@ -103,16 +96,15 @@ def quote(text: str, label: str = "") -> str:
 
 
 def _behind_marks(lines: list[str], label: str) -> str:
-    first, *more = lines
-    block = [label + first]
-    for line in more:
-        block.append(f"{_INDENT}{line}" if label and line else line)
-    return "".join(f"> {line}\n" if line else ">\n" for line in block)
+    indent = _INDENT if label else ""
+    block = f"> {label}{lines[0]}" if label or lines[0] else ">"
+    for line in lines[1:]:
+        block += f"\n> {indent}{line}" if line else "\n>"
+    return block + "\n"
 
 
 # --- a file that is drawn
 
-_INDENT: Final = "    "
 _PUNCTUATION: Final = r"[!-/:-@\[-`{-~]"
 # What can begin or end something that is drawn, and not as the words it is.
 _ALIVE: Final = re.compile(
@@ -174,7 +166,6 @@ class Frame:
     quote: Callable[..., str]
 
 
-BULLET: Final = "- "
 PACKAGE: Final = Frame(visible, quote)
 BRIEFING: Final = Frame(drawn, quote_drawn)
 
@@ -197,7 +188,7 @@ def one_line(text: str, limit: int = 0) -> str:
 
 
 def plain_name(name: str) -> str:
-    """A name that may stand outside a quote: letters, digits, "._", inner "-" and spaces, at most 40."""
+    """A name that may stand outside a quote: at most 40 letters, digits, "._", inner "-" and " "."""
     return _NOT_PLAIN.sub("", one_line(name))[:40].strip(" -.")
 
 
@@ -205,7 +196,7 @@ def plain_name(name: str) -> str:
 
 
 def safe_end(text: str, place: int) -> int:
-    """The nearest place at or before `place` that does not divide what a person sees as a character."""
+    """The nearest place at or before `place` that divides no character as a person sees it."""
     return _edges(text, place)[0]
 
 
@@ -215,7 +206,7 @@ def safe_start(text: str, place: int) -> int:
 
 
 def _edges(text: str, place: int) -> tuple[int, int]:
-    """Start and end of the character (UAX #29) that `place` divides; twice `place` where it divides none."""
+    """Start and end of the character (UAX #29) that `place` divides; `place` twice for none."""
     place = max(0, min(place, len(text)))
     beside = text[max(0, place - 1) : place + 1]
     if place in (0, len(text)) or (beside.isascii() and beside != "\r\n"):
@@ -246,7 +237,7 @@ def head_and_tail(text: str, chars: int, tidy: bool = True) -> tuple[str, str]:
 
 
 def window(text: str, chars: int, place: float) -> tuple[int, int]:
-    """Start and end of about `chars` characters around `place` (0 to 1), a third of them before it."""
+    """Start and end of about `chars` characters, a third of them before `place` (0 to 1)."""
     before = int(place * len(text)) - chars // 3
     start = safe_start(text, min(before, len(text) - chars))
     return start, safe_end(text, start + chars)

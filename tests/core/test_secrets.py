@@ -112,6 +112,7 @@ def test_prose_and_code_about_secrets_stay(prose):
         {"db_password": {"status": "answered", "value": "plainwords"}},
         {"env": [{"name": "DB_PASSWORD", "value": "plainwords"}]},
         {"code": json.dumps({"password": "plainwords"})},
+        {"api_key": {"name": "primary", "value": "plainwords"}},
         {"пароль": "plainwords"},
         {"password": 12345678},
     ],
@@ -156,6 +157,13 @@ def test_a_secret_over_neighbours_in_a_list_is_masked_and_the_list_keeps_its_len
 def test_texts_that_stand_together_are_each_masked_as_part_of_the_whole():
     hidden = masked_together(["a", *PEM, "b"], redact)
     assert hidden == ["a", "[REDACTED:private_key]", "", "", "", "b"]
+
+
+def test_names_that_become_alike_are_all_kept_and_told_apart():
+    fields = {f"sk-proj-{A}{number}": number for number in range(3)}
+    assert list(masked(fields, redact)) == [
+        "[REDACTED:openai_key]", "[REDACTED:openai_key] (2)", "[REDACTED:openai_key] (3)",
+    ]  # fmt: skip
 
 
 # --- JSON text
