@@ -62,6 +62,10 @@ class WithPacket(Payload):
 
     packet: HandoverPacket | None = None
 
+    def to_data(self) -> dict[str, JsonValue]:
+        data = self.model_dump(mode="json", exclude={"packet"}, exclude_none=True)
+        return data if self.packet is None else {**data, "packet": self.packet.to_json()}
+
 
 class Asked(Value):
     """Authority as a call asked for it, before it was narrowed."""

@@ -344,8 +344,8 @@ def test_the_same_call_again_starts_nothing_and_one_with_start_starts_what_was_p
     assert host.say("Please build the hero") == "ok"
     told = json.loads(again[0]["tool_result"])["package"]
     assert (told["repeated"], told["max_context_tokens"]) == (True, 3000)
-    assert result_of(host)["package"]["max_context_tokens"] == 1234
-    assert of_kind(folder, "delivered")[0]["data"]["limit"] == 1234
+    assert result_of(host)["package"]["max_context_tokens"] == 3000
+    assert of_kind(folder, "delivered")[0]["data"]["limit"] == 3000
     assert (
         of_kind(folder, "delivered")[0]["data"]["tokens"]
         == result_of(host)["package"]["delivered_tokens"]

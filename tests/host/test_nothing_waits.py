@@ -5,7 +5,6 @@ import sys
 import threading
 import time
 
-import filelock
 import pytest
 from host_double.handover_kit import (
     call,
@@ -21,9 +20,9 @@ from host_double.handover_kit import (
 )
 
 HOLD = """
-import filelock, sys
-lock = filelock.FileLock(sys.argv[1])
-lock.acquire()
+import fcntl, sys
+file = open(sys.argv[1], "r+b")
+fcntl.flock(file, fcntl.LOCK_EX)
 print("held", flush=True)
 sys.stdin.read()
 """
@@ -56,14 +55,16 @@ def holders():
 @pytest.fixture
 def waits(monkeypatch):
     """The timeouts that the host's loop gave to a lock."""
-    given, acquire = [], filelock.FileLock.acquire
+    from usr.plugins.software_orchestrator.helpers.records import lock
 
-    def watched(self, timeout=None, *args, **kwargs):
+    given, acquire = [], lock._acquired
+
+    def watched(path, timeout_s):
         if threading.current_thread().name == "AgentContext" or _on_a_loop():
-            given.append(timeout)
-        return acquire(self, timeout, *args, **kwargs)
+            given.append(timeout_s)
+        return acquire(path, timeout_s)
 
-    monkeypatch.setattr(filelock.FileLock, "acquire", watched)
+    monkeypatch.setattr(lock, "_acquired", watched)
     return given
 
 
@@ -104,8 +105,7 @@ def test_a_stop_while_the_lock_is_held_is_recorded_at_the_next_use(any_host, hol
     stop_while_held(host, folder, holders, host.cancel)
     assert states(folder) == {"frontend_designer": "accepted"}
     assert [entry["kind"] for entry in remembered(host)] == ["interrupted"]
-    assert host.saved  # plain JSON: the chat can be saved
-    host.save()
+    host.save()  # plain JSON: the chat can be saved
     holders[0].let_go()
     host.script(
         {"agent0": [lambda: next_call(extras(host)), respond("ok")], "frontend_designer": [done()]}
