@@ -169,12 +169,11 @@ def _heads_and_tails(fill: Fill) -> None:
 
 
 def _show(fill: Fill, numbers: Iterable[int], at_most: int, share: float) -> None:
-    """Shows turns within `at_most` tokens each, until `share` tokens are used."""
-    floor, misses = fill.room - share, 0
+    """Shows turns within `at_most` tokens each, until `share` tokens are used or one does not fit."""
+    floor = fill.room - share
     for number in numbers:
-        if fill.room <= floor or fill.is_full or misses > _MISSES:
+        if fill.room <= floor or fill.is_full or not fill.show(number, at_most):
             return
-        misses = 0 if fill.show(number, at_most) else misses + 1
 
 
 def _part(tokens: float, parts: int) -> int:

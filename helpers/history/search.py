@@ -126,17 +126,20 @@ _UNSEEN: Final = (
     "\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff"
 )
 _IGNORED: Final = re.compile(f"[{_MARKS}{_UNSEEN}]")
-_ALIKE: Final = str.maketrans(
-    dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02b9\u02bb\u02bc\u02bd\u02c8\u055a\ua78c", "'")
-    | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u05be\u058a", "-")
-    | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"')
-)
+_ALIKE: Final = {
+    "'": "\u2018\u2019\u201a\u201b\u2032\u02b9\u02bb\u02bc\u02bd\u02c8\u055a\ua78c",
+    "-": "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u05be\u058a",
+    '"': "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb",
+}
 
 
 def fold(text: str) -> str:
     """The text for comparing: lower case, no accents, plain letters, one space for white space."""
     if text.isascii():
         return " ".join(text.lower().split())
-    text = text.replace("\u00b4", "'")  # NFKD makes a blank with an accent of it
-    plain = unicodedata.normalize("NFKD", text.casefold()).translate(_ALIKE)
-    return " ".join(unicodedata.normalize("NFC", _IGNORED.sub("", plain)).split())
+    text = text.replace("\u00b4", "'")  # of which NFKD makes a blank with an accent
+    text = unicodedata.normalize("NFKD", text).casefold()
+    for plain, forms in _ALIKE.items():
+        for form in forms:
+            text = text.replace(form, plain)  # many times as fast as one `translate`
+    return " ".join(unicodedata.normalize("NFC", _IGNORED.sub("", text)).split())

@@ -309,6 +309,39 @@ def test_case_accents_width_and_scripts_without_spaces_do_not_matter(
     assert tuple(sorted(ask(chat("shop-i18n"), query=query).matches)) == turns
 
 
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ("don't", "I don’t want it"),
+        ("don’t", "I don't want it"),
+        ("don´t", "I donʼt want it"),
+        ("go-live", "the go\u2011live day"),
+        ("go‐live", "the go-live day"),
+        ("framework", "the frame\u00adwork we use"),
+        ("framework", "the frame\u200bwork we use"),
+        ("كتاب", "هذا كِتَابٌ جديد"),
+        ("محمد", "محـــمد"),
+        ("שלום", "אמר שָׁלוֹם לכולם"),
+    ],
+)
+def test_apostrophes_hyphens_unseen_characters_and_vowel_marks_do_not_matter(
+    wanted: str, said: str
+) -> None:
+    transcript = Transcript([person("nothing"), person(said)])
+
+    assert [match.number for match in search(transcript, (wanted,), ())] == [2]
+    assert [match.number for match in search(transcript, (), (wanted,))] == [2]
+
+
+@pytest.mark.parametrize("other", ["กา", "กิ"])
+def test_vowels_of_thai_are_letters(other: str) -> None:
+    assert fold("กี") != fold(other)
+
+
+def test_marks_alone_are_not_found_everywhere() -> None:
+    assert search(Transcript([person("nothing")]), ("ـ",), ()) == ()
+
+
 def test_a_match_deep_in_a_long_result_is_shown_and_not_its_head() -> None:
     lines = [f"line {at} nothing" for at in range(5000)]
     lines[3777] = "line 3777 the needle is here"

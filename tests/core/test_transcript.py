@@ -1,7 +1,9 @@
 """Reading a chat as numbered messages, and what it says in its own words."""
 
 import json
+import sys
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -226,6 +228,58 @@ def test_a_greeting_is_not_the_first_request() -> None:
         extract(Transcript([person("Hello there!"), person("Fix the login.")])).first_request
         == "Fix the login."
     )
+
+
+def steps(work: Callable[[], object]) -> int:
+    """How many lines of the room's Python run."""
+    count = 0
+
+    def trace(frame, event, arg):
+        nonlocal count
+        count += event == "line"
+        return trace if "helpers/history" in frame.f_code.co_filename else None
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "You must never touch part {}.",
+        "Never touch it, please.",
+        "Don't ask me about price {}.",
+        "别再问价格了{}。",
+        "We tried way {}.",
+    ],
+)
+def test_an_extract_of_twice_as_many_sentences_is_twice_the_work(sentence: str) -> None:
+    def work(count: int) -> int:
+        told = person("\n".join(sentence.format(at) for at in range(count)))
+        return steps(lambda: extract(Transcript([told])))
+
+    assert work(1200) < 2.2 * work(600)
+
+
+def test_of_many_rules_each_is_kept_once_and_the_longer_of_two() -> None:
+    rules = [f"You must never touch part {at}." for at in range(8, 308)]
+    longer = "You must never touch part 300 and its tests."
+
+    found = extract(Transcript([person("\n".join([*rules, *rules, longer]))]))
+
+    assert len(found.decisions) == len(rules)
+    assert found.decisions[300 - 8] == longer
+
+
+def test_what_a_decline_is_about_ends_with_its_clause() -> None:
+    words = "I would rather not show prices; don't ask me again"
+
+    assert extract(Transcript([person(words)])).declines[0].field == "prices"
 
 
 def test_a_list_number_does_not_end_a_sentence() -> None:
