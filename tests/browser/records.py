@@ -7,12 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from usr.plugins.software_orchestrator.helpers.flow import deliver, prepare, receive
-from usr.plugins.software_orchestrator.helpers.records.book import about
 from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger
 from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
 from usr.plugins.software_orchestrator.helpers.text.tokens import counter
 from usr.plugins.software_orchestrator.helpers.values.call import ORCHESTRATOR, Call, Caller, Ports
+from usr.plugins.software_orchestrator.helpers.values.events import (
+    Accepted,
+    Delivered,
+    Done,
+    Note,
+    Prepared,
+    about,
+)
 from usr.plugins.software_orchestrator.helpers.values.packet import HandoverPacket, Identity
 from usr.plugins.software_orchestrator.helpers.values.settings import Settings, settings
 
@@ -300,15 +307,10 @@ def many(root: Path, count: int) -> None:
         packet = HandoverPacket(identity=identity, topic=topic, summary=f"Do task {number}.")
         ledger = Ledger(folder.ledger_path(chain_id), KEY, clock=clock, new_id=clock.new_id)
         counted = {"estimated": 812, "delivered": 812, "limit": 3000, "turns": 0, "omitted": []}
-        drafts = [about(packet, "prepared", packet=packet.to_json(), fingerprint="", **counted)]
+        drafts = [about(packet, Prepared.model_validate({"packet": packet, **counted}))]
         if number % 7:
-            drafts += [
-                about(packet, "delivered", tokens=812),
-                about(packet, "accepted", implicit=True),
-            ]
-            drafts += (
-                [about(packet, "done", note={"what_happened": "Done."}, outcome="completed")]
-                if number % 5
-                else []
-            )
+            drafts += [about(packet, Delivered(tokens=812)), about(packet, Accepted(implicit=True))]
+            if number % 5:
+                note = Note(what_happened="Done.")
+                drafts.append(about(packet, Done(note=note, outcome="completed")))
         ledger.append(drafts)

@@ -25,6 +25,7 @@ from usr.plugins.software_orchestrator.helpers.history.transcript import Transcr
 from usr.plugins.software_orchestrator.helpers.text.masking import redact
 from usr.plugins.software_orchestrator.helpers.text.tokens import counter
 from usr.plugins.software_orchestrator.helpers.values.errors import RecordError
+from usr.plugins.software_orchestrator.tests.core.calls import CALL
 
 NOW = "2026-06-05T14:03:07.123456Z"
 MB = 1_000_000
@@ -220,7 +221,7 @@ def test_no_answer_over_a_gap_is_complete(log: Path, what: dict) -> None:
     keep_one(log, "one")
     keep_one(log, "later", 2)
 
-    found = answer(open_log(log), parse(what, 50_000), counter())
+    found = answer(open_log(log), parse(what, CALL), counter())
 
     assert not found.complete
     assert "complete" not in found.text
@@ -233,7 +234,7 @@ def test_beyond_a_gap_an_answer_is_complete(log: Path) -> None:
     keep_one(log, "one")
     keep_one(log, "later", 2)
 
-    assert answer(open_log(log), parse({"turns": 3}, 50_000), counter()).complete
+    assert answer(open_log(log), parse({"turns": 3}, CALL), counter()).complete
 
 
 @pytest.mark.parametrize("end", [b'{"head":"U0000000', b"\xff\n"])
