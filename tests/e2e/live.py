@@ -43,14 +43,21 @@ from usr.plugins.software_orchestrator.tests.e2e.scripted_model import (
 REPOSITORY = Path(__file__).resolve().parents[2]
 PLUGIN_NAME = "software_orchestrator"
 # Not used by a chat: the memory wants an embedding model, the browser agent and the mail and messenger
-# bridges want packages or servers that a test has no use for.
+# bridges want packages or servers that a test has no use for; desktop, office and documents install some of
+# the system's when the web UI starts as root.
 SWITCHED_OFF = (
     "_memory",
+    "_browser",
     "_browser_agent",
+    "_desktop",
+    "_office",
+    "_document_query",
     "_email_integration",
     "_telegram_integration",
     "_whatsapp_integration",
 )
+# Commands with which a host installs packages on the machine it runs on.
+INSTALLERS = ("apt-get", "apt-key", "dpkg", "uv", "npm")
 NOT_COPIED = (".git", "docs", "tests", "__pycache__")
 START_TIMEOUT_S = 90.0
 LOG_TAIL_LINES = 60
@@ -226,7 +233,7 @@ def assemble(scripted: ScriptedModel, setup: Setup) -> Bench:
         written = _host_files(root, setup) | _model_files(model.api_base, setup.native)
         for path, content in (written | dict(setup.files)).items():
             _write(root / path, content)
-        _shadow_chpasswd(folder / "bin")
+        shadow(folder / "bin")
         return Bench(root, folder, model, time.monotonic() + setup.lifetime_s, closing.pop_all())
     raise AssertionError("unreachable")
 
@@ -285,10 +292,17 @@ def _host_files(root: Path, setup: Setup) -> dict[str, str | bytes]:
     return written
 
 
-def _shadow_chpasswd(folder: Path) -> None:
-    """Saving settings with `--dockerized` sets the machine's root password; let that come to nothing."""
-    _write(folder / "chpasswd", "#!/bin/sh\ncat >/dev/null\n")
-    (folder / "chpasswd").chmod(0o755)
+def shadow(folder: Path) -> None:
+    """Commands in `folder`, first on the host's PATH, that let what it does to the machine come to nothing.
+
+    Saving settings with `--dockerized` sets the root password; the web UI of later hosts, started as root, runs apt-get.
+    """
+    scripts = {"chpasswd": "#!/bin/sh\ncat >/dev/null\n"}
+    for name in INSTALLERS:
+        scripts[name] = f"#!/bin/sh\necho '{name} does nothing in a live test' >&2\nexit 1\n"
+    for name, script in scripts.items():
+        _write(folder / name, script)
+        (folder / name).chmod(0o755)
 
 
 def _write(path: Path, content: str | bytes) -> None:

@@ -62,3 +62,16 @@ def test_a_run_reads_the_chats_of_its_subordinates_after_its_own(tmp_path: Path)
     family = live.saved_family(tmp_path, "own")
 
     assert [chat["id"] for chat in family] == ["own", "child", "grandchild"]
+
+
+def test_a_host_cannot_change_passwords_or_packages_of_the_machine(tmp_path: Path) -> None:
+    live.shadow(tmp_path)
+
+    outcomes = {}
+    for command in (["apt-get", "install", "-y", "nothing"], ["chpasswd"]):
+        run = subprocess.run(
+            command, env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, input=b"", capture_output=True
+        )
+        outcomes[command[0]] = (run.returncode, b"does nothing" in run.stderr)
+
+    assert outcomes == {"apt-get": (1, True), "chpasswd": (0, False)}
