@@ -53,7 +53,9 @@ def said(name: str, value: Json, sent: Sent) -> Json:
 
     Seen of models: the argument's own name, true, and a bare `{"status": "declined"}`.
     """
-    if isinstance(value, bool) or is_bare_status(value) or same(text(value)[:60], name):
+    alone = value[0] if isinstance(value, list) and len(value) == 1 else value
+    own_name = isinstance(alone, str) and len(alone) < 60 and same(alone, name)
+    if isinstance(value, bool) or is_bare_status(value) or own_name:
         sent.warn(f"{name} {shown(value)} says nothing and was left out")
         return None
     return value

@@ -187,6 +187,8 @@ def _is_path(word: str) -> bool:
 
 def _fields(pairs: Pairs, form: Form, argument: str, sent: Sent) -> dict[str, Any]:
     """The fields of an item that were said, by type; none where the main one was not."""
+    if len(pairs) == 1 and pairs[0][0] == form.main and isinstance(pairs[0][1], str):
+        return {form.main: pairs[0][1]} if pairs[0][1] else {}
     came: dict[str, Pairs] = {}
     for name, value in pairs:
         came.setdefault(key(name), []).append((name, value))
@@ -203,7 +205,8 @@ def _fields(pairs: Pairs, form: Form, argument: str, sent: Sent) -> dict[str, An
         return {}
     for unknown in came.values():
         lost += unknown
-    _warn(lost, f"of {shown(fields[form.main])}", argument, sent)
+    if lost:
+        _warn(lost, f"of {shown(fields[form.main])}", argument, sent)
     return fields
 
 

@@ -16,7 +16,7 @@ from ..chain.chain import Chain, Handover
 from ..text import note
 from ..text.quote import quote
 from ..values.call import Call
-from ..values.errors import HandoverError, MemoryRuleError, RecordError, RefusedError
+from ..values.errors import HandoverError, RecordError, RefusedError
 from ..values.events import (
     Briefed,
     Closing,
@@ -32,7 +32,6 @@ from ..values.events import (
 )
 from ..values.packet import HandoverPacket
 from . import accounts, briefing, shelf
-from .files import Footprint, footprint
 from .folder import HandoverFolder, write_gitignore
 from .ledger import Ledger, snapshot
 
@@ -82,12 +81,10 @@ class Book:
         self._make_writable()
         is_new = not self._copy.events
         lists_it = is_new and shelf.before_new(self.folder)
-        before = footprint(self.ledger.path)
         if is_snapshot:
             written = snapshot(self.ledger, drafts[-1], before=drafts[:-1])
         else:
             written = self.ledger.append(drafts)
-        check_append_only(before, footprint(self.ledger.path, before.size))
         self._copy = self._copy.after(written)
         shelf.keep(self.ledger, self._copy)
         if lists_it:
@@ -141,10 +138,8 @@ class Book:
         packet = _packet(event)
         plan = briefing.plan(self.folder, briefing_path(self.folder, packet).name, entry)
         self.write(about(packet, Briefed.model_validate({"event": event.id, **plan.to_data()})))
-        before = footprint(plan.path)
         is_known = accounts.is_known(plan.path)
         written = briefing.append(self.folder, plan, entry)
-        check_append_only(before, footprint(plan.path, before.size))
         if is_known:
             accounts.keep_after_write(plan.path)
         return written
@@ -303,15 +298,9 @@ def newest_verdict(handover: Handover) -> Event:
     raise AssertionError(f"{handover.id} is not closed")
 
 
-# --- the rules of seed 001 that hold for every write
+# --- a rule of seed 001 that holds for every entry
 
 
 def without_turns(packet: HandoverPacket) -> HandoverPacket:
     """A briefing is no chat log: this is all of a packet that an entry is ever made from."""
     return packet.model_copy(update={"recent_turns": ()})
-
-
-def check_append_only(before: Footprint, after: Footprint) -> None:
-    """Nothing on disk is overwritten: what a file held before, it holds after."""
-    if before != after:
-        raise MemoryRuleError("a record was changed instead of appended to")

@@ -17,10 +17,10 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
-from ..values.errors import RecordError
+from ..values.errors import MemoryRuleError, RecordError
 
 SEARCHED_BYTES = 256 * 1024 * 1024
 MARK = ".a0proj"
@@ -95,6 +95,7 @@ def walked(top: Path, names: Sequence[str], enter: Callable[[str, int], int]) ->
         os.close(descriptor)
 
 
+@lru_cache(maxsize=256)
 def _split(path: Path) -> tuple[Path, tuple[str, ...]]:
     """What is the person's own, and the names from the last `.a0proj` on."""
     parts = path.parts
@@ -164,14 +165,28 @@ def _check_regular(name: str, facts: os.stat_result, most_names: int) -> None:
 
 
 def write_whole(file: io.FileIO, content: bytes, path: Path) -> None:
-    """One write(2) and fsync. What a short write leaves stays: the next append heals it."""
+    """One write(2) and fsync, behind what the file holds.
+
+    What a short write leaves stays: nothing is rewritten, the next append heals it.
+    """
+    before = _footprint_of(file, size_of(file))
     written = file.write(content) or 0
+    check_append_only(before, _footprint_of(file, before.size))
     if written != len(content):
         raise append_failed(
             path,
             f"only {written:,} of {len(content):,} bytes could be written, the disk may be full",
         )
     os.fsync(file.fileno())
+
+
+def check_append_only(before: Footprint, after: Footprint) -> None:
+    """Nothing on disk is overwritten (seed 001): what a file held before, it holds after.
+
+    Every append passes here, of a ledger, a briefing and a chat's log. Raises MemoryRuleError.
+    """
+    if before != after:
+        raise MemoryRuleError("a record was changed instead of appended to")
 
 
 def create_once(name: str, content: bytes, mode: int, parent: int) -> None:
@@ -264,11 +279,14 @@ def footprint(path: Path, size: int | None = None) -> Footprint:
     """Of a file, or of its first `size` bytes: equal as long as these were not rewritten."""
     try:
         with reading(path), open_read(path) as file:
-            end = size_of(file) if size is None else size
-            start = max(0, end - _FOOTPRINT_BYTES)
-            return Footprint(end, hash_of(file, start, end - start))
+            return _footprint_of(file, size_of(file) if size is None else size)
     except FileNotFoundError:
         return Footprint(0, hashlib.sha256().hexdigest())
+
+
+def _footprint_of(file: io.FileIO, size: int) -> Footprint:
+    start = max(0, size - _FOOTPRINT_BYTES)
+    return Footprint(size, hash_of(file, start, size - start))
 
 
 def size_of(file: io.FileIO) -> int:

@@ -45,8 +45,11 @@ class Copy:
 
 @dataclass(frozen=True)
 class _Listing:
+    """The chains of a folder. `settled`: nothing can have been added under the same stamp."""
+
     stamp: tuple[int, int, int, int]
     by_chat: dict[str, list[str]]
+    settled: bool
 
 
 _guard = threading.Lock()
@@ -111,16 +114,19 @@ def _listed(folder: HandoverFolder) -> _Listing:
     stamp = _folder_stamp(folder)
     with _guard:
         kept = _listings.get(folder.chains)
-    if kept is not None and kept.stamp == stamp:
+    if kept is not None and kept.settled and kept.stamp == stamp:
         return kept
+    listing = _list(folder, stamp)
+    _keep_listing(folder, listing)
+    return listing
+
+
+def _list(folder: HandoverFolder, stamp: tuple[int, int, int, int]) -> _Listing:
     by_chat: dict[str, list[str]] = {}
     for name in names(folder.chains, ".jsonl"):
         chain_id = name.removesuffix(".jsonl")
         by_chat.setdefault(chain_id.rpartition("-")[2], []).append(chain_id)
-    listing = _Listing(stamp, by_chat)
-    if time.time() - stamp[2] / 1e9 > _SETTLED_S:
-        _keep_listing(folder, listing)
-    return listing
+    return _Listing(stamp, by_chat, time.time() - stamp[2] / 1e9 > _SETTLED_S)
 
 
 def _keep_listing(folder: HandoverFolder, listing: _Listing) -> None:
@@ -132,10 +138,15 @@ def _keep_listing(folder: HandoverFolder, listing: _Listing) -> None:
 
 
 def before_new(folder: HandoverFolder) -> bool:
-    """Whether the list of ledgers is known and true; asked under the lock before one is made."""
+    """Asked under the lock before a ledger is made: makes the list true, where one is kept."""
     with _guard:
         kept = _listings.get(folder.chains)
-    return kept is not None and kept.stamp == _folder_stamp(folder)
+    if kept is None:
+        return False
+    stamp = _folder_stamp(folder)
+    if not kept.settled or kept.stamp != stamp:
+        _keep_listing(folder, replace(_list(folder, stamp), settled=True))
+    return True
 
 
 def add_new(folder: HandoverFolder, chain_id: str) -> None:
@@ -143,7 +154,7 @@ def add_new(folder: HandoverFolder, chain_id: str) -> None:
     with _guard:
         kept = _listings[folder.chains]
         kept.by_chat.setdefault(chain_id.rpartition("-")[2], []).append(chain_id)
-        _listings[folder.chains] = replace(kept, stamp=_folder_stamp(folder))
+        _listings[folder.chains] = replace(kept, stamp=_folder_stamp(folder), settled=True)
 
 
 def _folder_stamp(folder: HandoverFolder) -> tuple[int, int, int, int]:
@@ -168,7 +179,10 @@ def chain_holding(
     """
     with _guard:
         known = _places.get((folder.chains, handover_id))
-    for chain_id in (*([known] if known else ()), *chains_of_chat(folder, chat_id)):
+    chain = _chain_with(folder, known, handover_id, ports) if known else None
+    if chain is not None:
+        return chain
+    for chain_id in chains_of_chat(folder, chat_id):
         chain = _chain_with(folder, chain_id, handover_id, ports)
         if chain is not None:
             return chain

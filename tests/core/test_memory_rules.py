@@ -1,10 +1,13 @@
 """The three memory-protection rules of seed 001, each over every path that writes."""
 
+import io
+import os
+
 import pytest
 
 from usr.plugins.software_orchestrator.helpers.flow import close, deliver, receive
 from usr.plugins.software_orchestrator.helpers.flow.deliver import check_source_untouched
-from usr.plugins.software_orchestrator.helpers.records import book, briefing, ledger
+from usr.plugins.software_orchestrator.helpers.records import book, files
 from usr.plugins.software_orchestrator.helpers.records.files import footprint
 from usr.plugins.software_orchestrator.helpers.values.errors import MemoryRuleError
 
@@ -44,23 +47,32 @@ def heal(desk):
 WRITES = [prepared, hand_back, close_it, heal]
 
 
+class Rewriting(io.FileIO):
+    """A file that changes what it holds while it is appended to."""
+
+    def write(self, content):
+        if self.seekable() and (size := os.fstat(self.fileno()).st_size) > 3:
+            with open(f"/proc/self/fd/{self.fileno()}", "r+b") as other:  # noqa: PTH123
+                other.seek(size - 3)
+                other.write(b"X")
+        return super().write(content)
+
+
 @pytest.mark.parametrize("write", WRITES)
-@pytest.mark.parametrize("record", [ledger.Ledger, briefing])
+@pytest.mark.parametrize("suffix", [".jsonl", ".md"])
 def test_a_record_that_is_rewritten_instead_of_appended_to_is_caught(
-    desk, monkeypatch, write, record
+    desk, monkeypatch, write, suffix
 ):
     prepared(desk)
-    honest = record.append
+    honest = files.open_append
 
-    def rewriting(*arguments):
-        path = arguments[0].path if record is ledger.Ledger else arguments[1].path
-        if path.exists():
-            content = path.read_bytes()
-            path.write_bytes(content[:-3] + b"X" + content[-2:])
-        return honest(*arguments)
+    def opened(path, *mode):
+        file = honest(path, *mode)
+        if path.suffix != suffix:
+            return file
+        return Rewriting(os.dup(file.fileno()), "r+b")
 
-    monkeypatch.setattr(record, "append", rewriting)
-    desk.person_writes()
+    monkeypatch.setattr(files, "open_append", opened)
     with pytest.raises(MemoryRuleError, match="instead of appended"):
         write(desk)
 
@@ -70,10 +82,10 @@ def test_a_record_that_grew_passes_and_one_that_was_rewritten_is_caught(tmp_path
     file.write_text("one\ntwo\n", encoding="utf-8")
     before = footprint(file)
     file.write_text("one\ntwo\nthree\n", encoding="utf-8")
-    book.check_append_only(before, footprint(file, before.size))
+    files.check_append_only(before, footprint(file, before.size))
     file.write_text("ONE\ntwo\nthree\n", encoding="utf-8")
     with pytest.raises(MemoryRuleError, match="instead of appended"):
-        book.check_append_only(before, footprint(file, before.size))
+        files.check_append_only(before, footprint(file, before.size))
 
 
 @pytest.mark.parametrize("write", WRITES)
