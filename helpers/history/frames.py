@@ -39,7 +39,7 @@ def tidy(message: Message) -> Message:
 
 def heading(message: Message, after_call: bool) -> str:
     """`### 12 · user`: whose turn it is, in one line."""
-    number, role, text, speaker, tool, _, kept, _, _ = message
+    number, role, text, speaker, tool, _, kept = message
     called = after_call or role != "tool"
     return f"### {number} · {_title(role, speaker, tool, kept, called, not text)}\n"
 

@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from ..records.files import open_append, open_read
 from ..text.masking import Mask, clean, map_text
@@ -34,8 +34,6 @@ _BEGUN_LATE: Final = (
 )
 _FULL: Final = "[this log reached its size limit; later messages are missing here]"
 _FULL_LINE_BYTES: Final = 600
-
-State = Literal["written", "full"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +123,7 @@ def keep(
     seed: Callable[[], Iterable[bytes]],
     limit_bytes: int,
     missing: int = 0,
-) -> State:
+) -> bool:
     """Adds a message to the log of a chat; `missing` before it could not be written: a gap.
 
     Where there is no log yet, it begins with all that the host still holds, which has the message.
@@ -134,12 +132,7 @@ def keep(
     if path.exists():
         gap = _gap_line(_missing(missing)) if missing else b""
         return append(path, gap + line(), limit_bytes)
-    state: State = "written"
-    for seed_line in seed():
-        state = append(path, seed_line, limit_bytes)
-        if state == "full":
-            break
-    return state
+    return all(append(path, seed_line, limit_bytes) for seed_line in seed())
 
 
 def _missing(count: int) -> str:
@@ -147,8 +140,8 @@ def _missing(count: int) -> str:
     return f"[{messages} missing here: the log could not be written]"
 
 
-def append(path: Path, line: bytes, limit_bytes: int) -> State:
-    """Adds a line in one write, whatever the file's size; "full" where the limit is reached.
+def append(path: Path, line: bytes, limit_bytes: int) -> bool:
+    """Adds a line in one write, whatever the file's size. False: the limit is reached.
 
     The file says once that it is full. Raises OSError, also where only a part could be written,
     and RecordError (path_unsafe) for what is no regular file.
@@ -161,11 +154,11 @@ def append(path: Path, line: bytes, limit_bytes: int) -> State:
         start = b"\n" if torn else b""
         if size + len(line) <= limit_bytes:
             _write(file, start + line)
-            return "written"
+            return True
         end = os.pread(file.fileno(), _FULL_LINE_BYTES, max(0, size - _FULL_LINE_BYTES))
         if _FULL.encode() not in end:
             _write(file, start + _gap_line(_FULL))
-        return "full"
+        return False
 
 
 def _write(file: io.FileIO, data: bytes) -> None:

@@ -42,8 +42,7 @@ class Message(NamedTuple):
 
     `text` is what was said, a tool's result, or a tool call told in words (then `tool` names the
     tool). `thoughts` is what the agent thought beside it. `kept` says whether the words are the
-    original ones. `file` is where the host saved a big result. The role "gap" stands where
-    messages are missing.
+    original ones. The role "gap" stands where messages are missing.
     """
 
     number: int
@@ -53,8 +52,6 @@ class Message(NamedTuple):
     tool: str = ""
     thoughts: str = ""
     kept: Kept = "verbatim"
-    id: str = ""
-    file: str = ""
 
     @property
     def is_call(self) -> bool:
@@ -75,18 +72,15 @@ class Said(NamedTuple):
 
 def message_of(record: Record, number: int) -> Message:
     """The record as a message."""
-    content, kept, name = record["content"], record.get("kept", "verbatim"), record.get("id", "")
+    kept, content = record.get("kept", "verbatim"), record["content"]
     kind, text = kind_and_words(record)
-    role, speaker = ROLES[kind], speaker_of(record)
     if kind == ASSISTANT:
         text, tool, thoughts = decode_agent(text)
-        return Message(number, role, text, speaker, tool, thoughts, kept, name)
+        return Message(number, "assistant", text, speaker_of(record), tool, thoughts, kept)
     if kind == TOOL:
-        tool, file = _field(content, "tool_name"), _field(content, "file")
-        return Message(number, role, text, speaker, tool, "", kept, name, file)
-    if kind == SUMMARY:
-        kept = "summary"
-    return Message(number, role, text, "", "", "", kept, name)
+        tool = _field(content, "tool_name")
+        return Message(number, "tool", text, speaker_of(record), tool, "", kept)
+    return Message(number, ROLES[kind], text, kept="summary" if kind == SUMMARY else kept)
 
 
 def speaker_of(record: Record) -> str:
@@ -126,6 +120,8 @@ def kind_and_words(record: Record) -> tuple[int, str]:
 
 def _words_of(content: Mapping[str, object], key: str) -> str:
     value = content[key]
+    if isinstance(value, str) and "attachments" not in content:
+        return value
     if key == "raw_content":
         return "\n".join([_field(content, "preview"), *map(_part_words, _listed(value))]).lstrip(
             "\n"

@@ -173,16 +173,25 @@ FILLER = frozenset(
 # Words of a quotation that say nothing about what it decides.
 OF_NO_WEIGHT = frozenset(("decision", "1", "2", "3", "4", "5", "use", "plain", "please"))
 
-# Tell-tale words of a message that may state or decline something; the second tuple of each is
-# looked for only where not all letters are ASCII.
-AGENT_TELLS = ("ecision", "ecided", "ejected:", "uled out", "ntscheid", "ntschied")
-AGENT_TELLS_ABROAD = ("écidé", "écision", "决定", "決定")
-PERSON_TELLS = (
+# Tell-tale words of a message that may state or decline something. Before a colon stands what all
+# of them have in common: a short text is found, or not, in a fraction of the time. The second of
+# each is looked for only where not all letters are ASCII.
+AGENT_TELLS: Final = {
+    "eci": ("ecision", "ecided"),
+    "ejected:": ("ejected:",),
+    "uled out": ("uled out",),
+}
+AGENT_TELLS_ABROAD: Final = {
+    "ntsch": ("ntscheid", "ntschied"),
+    "é": ("écidé", "écision"),
+    "定": ("决定", "決定"),
+}
+PERSON_TELLS: Final = (
     *("decid", "decision", "t ask", "rather not", "must", "never", "approved", "t change"),
     *("t touch", "legal no", "t stand", "the table", "acceptance", "at least", "at most"),
     *("deadline", "agreed", "entsch", "nicht", "jamais", "il faut", "nunca"),
 )
-PERSON_TELLS_ABROAD = (
+PERSON_TELLS_ABROAD: Final = (
     *("décid", "müss", "não", "нельзя", "решили", "только", "не ", "决定", "決定", "必须", "必須"),
     *("不要", "禁止", "别再", "ต้อง", "ห้าม", "อย่า", "เท่านั้น", "だけ", "ないで", "마세요"),
 )

@@ -101,9 +101,16 @@ def index_of(records: Sequence[Record | bytes]) -> Index:
 
 def agent_tells(raw: str) -> bool:
     """Whether an agent's answer may state a decision; the words decide in `extract`."""
-    if _holds_one(raw, AGENT_TELLS):
+    if _holds_a_sign(raw, AGENT_TELLS):
         return True
-    return not raw.isascii() and _holds_one(raw, AGENT_TELLS_ABROAD)
+    return not raw.isascii() and _holds_a_sign(raw, AGENT_TELLS_ABROAD)
+
+
+def _holds_a_sign(text: str, signs: Mapping[str, tuple[str, ...]]) -> bool:
+    for common, words in signs.items():
+        if common in text and _holds_one(text, words):
+            return True
+    return False
 
 
 def person_tells(text: str) -> bool:
@@ -114,9 +121,9 @@ def person_tells(text: str) -> bool:
     return not lowered.isascii() and _holds_one(lowered, PERSON_TELLS_ABROAD)
 
 
-def _holds_one(text: str, signs: tuple[str, ...]) -> bool:
-    for sign in signs:
-        if sign in text:
+def _holds_one(text: str, words: tuple[str, ...]) -> bool:
+    for word in words:
+        if word in text:
             return True
     return False
 
