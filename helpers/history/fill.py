@@ -102,10 +102,7 @@ class Fill:
 
     def show_all(self) -> bool:
         """Shows everything, thoughts too. False: no room, and this filling is of no use."""
-        sizes = self.turns.index.sizes[self.first - 1 : self.last]
-        # Huge ones do not count: they may be blobs, which are told in a line.
-        chars = sum([size for size in sizes if size < HUGE_CHARS])
-        if len(sizes) * 4 > self.limit or chars > _MOST_CHARS_A_TOKEN * self.limit:
+        if not self._all_may_fit():
             return False
         self.room, self._reckoned = self.limit, 0
         for number in self.backwards():
@@ -120,6 +117,14 @@ class Fill:
             if self.room < 0:
                 return False
         return True
+
+    def _all_may_fit(self) -> bool:
+        """By length; huge ones do not count, for they may be blobs that are told in a line."""
+        if (self.last - self.first) * 4 > self.limit:
+            return False
+        sizes = self.turns.index.sizes[self.first - 1 : self.last]
+        chars = sum([size for size in sizes if size < HUGE_CHARS])
+        return chars <= _MOST_CHARS_A_TOKEN * self.limit
 
     def show(self, number: int, at_most: int = 0) -> bool:
         """Shows a turn, each half of a call within `at_most` tokens (0: whole). False: no room."""
