@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..history.saved_chat import settings_in
 from ..records import resources
 from ..records.local import local_ports
 from ..values import settings as values_settings
 from ..values.call import Call, Caller, Ports
 from ..values.settings import Settings
+from .settings_file import settings_in
 
 
 def call_of(caller: Caller, settings_file: str | None) -> Call:

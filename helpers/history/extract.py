@@ -125,18 +125,21 @@ def findings(message: Message) -> list[Finding]:
     """What one message states, in its order."""
     if message.is_call:
         return list(_in_decision_file(message))
-    rules = patterns.RULES_OF.get(message.role, ())
+    rules = patterns.RULES_OF.get(message.role)
+    return _stated(sentences(message.text), rules) if rules else []
+
+
+def _stated(said: Iterable[str], rules: Rules) -> list[Finding]:
     stated: list[Finding] = []
     before = ""
-    for sentence in sentences(message.text) if rules else ():
+    for sentence in said:
         kind = _kind_of(sentence, rules)
-        if kind:
-            quote = sentence
-            if before and kind == "decision" and _any(patterns.BACKWARD).search(sentence):
-                quote = f"{before} {sentence}"
-                if stated and stated[-1].quote == before:
-                    stated.pop()
-            stated.append(Finding(kind, quote))
+        if kind == "decision" and _any(patterns.BACKWARD).search(sentence):
+            if stated and stated[-1].quote == before:
+                stated.pop()
+            stated.append(Finding(kind, f"{before} {sentence}".strip()))
+        elif kind:
+            stated.append(Finding(kind, sentence))
         before = sentence
     return stated
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from ..text.embedded import HUGE_CHARS
-from .frames import gap_mark, thoughts_mark, weight_of, widest_gap_mark
+from .frames import longest_range_mark, range_mark, thoughts_mark, weight_of
 from .message import ASSISTANT, TOOL, Message
-from .turns import SHORT_THOUGHTS, Block, Turns
+from .turns import Block, Turns
 
 _FULL_SHARE: Final = 0.98  # what is filled so far is full; at least 95 % is promised
 _SAME_CHARS: Final = 80
@@ -39,7 +39,7 @@ class Compacted:
         return not (self.cut or self.left_out or self.thoughts_left_out)
 
 
-class Gap(NamedTuple):
+class LeftOut(NamedTuple):
     """Turns that are not shown, and the mark for them with its tokens."""
 
     first: int
@@ -63,10 +63,10 @@ class Fill:
         self._thoughts: dict[int, str] = {}
         self._thoughts_cut: set[int] = set()
         self._results: dict[str, int] = {}
-        self._known_gaps: dict[tuple[int, int], Gap] = {}
-        longest = widest_gap_mark(last, weight_of(turns.index.sizes[first - 1 : last]))
-        self._most, self._least = turns.price(longest), turns.price(gap_mark(1, 1, 1))
-        # A gap that begins at a later turn has a longer number twice in its mark.
+        self._ranges: dict[tuple[int, int], LeftOut] = {}
+        longest = longest_range_mark(last, weight_of(turns.index.sizes[first - 1 : last]))
+        self._most, self._least = turns.price(longest), turns.price(range_mark(1, 1, 1))
+        # A range that begins at a later turn has a longer number twice in its mark.
         self._longer = 2 * (turns.price(str(last)) - turns.price("1"))
         self._reckoned = self._most
         self.room = limit - self._reckoned
@@ -75,10 +75,6 @@ class Fill:
     def is_full(self) -> bool:
         """Whether it does not pay to look for another turn."""
         return self.room <= self.limit * (1 - _FULL_SHARE)
-
-    @property
-    def shows_every_turn(self) -> bool:
-        return len(self.blocks) == self.last - self.first + 1
 
     def backwards(self) -> Iterator[int]:
         return iter(range(self.last, self.first - 1, -1))
@@ -102,10 +98,7 @@ class Fill:
 
     def show_all(self) -> bool:
         """Shows everything, thoughts too. False: no room, and this filling is of no use."""
-        sizes = self.turns.index.sizes[self.first - 1 : self.last]
-        # Huge ones do not count: they may be blobs, which are told in a line.
-        chars = sum([size for size in sizes if size < HUGE_CHARS])
-        if len(sizes) * 4 > self.limit or chars > _MOST_CHARS_A_TOKEN * self.limit:
+        if not self._all_may_fit():
             return False
         self.room, self._reckoned = self.limit, 0
         for number in self.backwards():
@@ -113,13 +106,19 @@ class Fill:
                 return False
             message = self.turns.message(number)
             self._put(message, self._block(message))
-            if len(message.thoughts) > SHORT_THOUGHTS:
-                self._thoughts[number], _ = self.turns.thoughts(message)
-                self.room -= self.turns.count(self._thoughts[number])
-            self.room -= self.blocks[number].tokens
+            self._thoughts[number], _ = self.turns.thoughts(message)
+            self.room -= self.blocks[number].tokens + self.turns.count(self._thoughts[number])
             if self.room < 0:
                 return False
         return True
+
+    def _all_may_fit(self) -> bool:
+        """By length; huge ones do not count, for they may be blobs that are told in a line."""
+        if (self.last - self.first) * 4 > self.limit:
+            return False
+        sizes = self.turns.index.sizes[self.first - 1 : self.last]
+        chars = sum([size for size in sizes if size < HUGE_CHARS])
+        return chars <= _MOST_CHARS_A_TOKEN * self.limit
 
     def show(self, number: int, at_most: int = 0) -> bool:
         """Shows a turn, each half of a call within `at_most` tokens (0: whole). False: no room."""
@@ -129,26 +128,24 @@ class Fill:
         if not at_most and not self._may_fit(unit):
             return False
         reckoned = self._reckon(unit)
-        cost, made = reckoned, list[tuple[Message, Block]]()
+        cost, made = reckoned, list[tuple[Message, Block, str]]()
         for each in unit:
             message = self.turns.message(each)
-            block = self._block(message, at_most)
-            cost += block.tokens
-            if len(message.thoughts) > SHORT_THOUGHTS:
-                cost += self.turns.price(thoughts_mark(message))
-            made.append((message, block))
+            block, mark = self._block(message, at_most), thoughts_mark(message)
+            cost += block.tokens + self.turns.price(mark)
+            made.append((message, block, mark))
         if cost > self.room:
             return False
         self.room -= cost
         self._reckoned += reckoned
-        for message, block in made:
-            self._put(message, block)
-            if len(message.thoughts) > SHORT_THOUGHTS:
-                self.thoughts_hidden[message.number] = thoughts_mark(message)
+        for message, block, mark in made:
+            self._put(message, block, mark)
         return True
 
-    def _put(self, message: Message, block: Block) -> None:
+    def _put(self, message: Message, block: Block, mark: str = "") -> None:
         self.blocks[message.number] = block
+        if mark:
+            self.thoughts_hidden[message.number] = mark
         if message.role == "tool" and _SAME_CHARS < len(message.text) < HUGE_CHARS:
             self._results.setdefault(message.text, message.number)
 
@@ -223,39 +220,39 @@ class Fill:
 
     def _reckon(self, unit: Sequence[int]) -> int:
         """At most so many tokens more are in marks when these turns, side by side, are shown."""
-        begins_gap = unit[0] == self.first or unit[0] - 1 in self.blocks
+        begins = unit[0] == self.first or unit[0] - 1 in self.blocks
         if unit[-1] == self.last or unit[-1] + 1 in self.blocks:
-            return -self._least if begins_gap else 0
-        return self._longer if begins_gap else self._most
+            return -self._least if begins else 0
+        return self._longer if begins else self._most
 
-    def _gaps(self) -> Iterator[Gap]:
+    def _left_out(self) -> Iterator[LeftOut]:
         """The turns that are not shown, in order."""
         first = self.first
         for number in [*sorted(self.blocks), self.last + 1]:
             if number > first:
-                yield self._gap(first, number - 1)
+                yield self._range(first, number - 1)
             first = number + 1
 
-    def _gap(self, first: int, last: int) -> Gap:
-        gap = self._known_gaps.get((first, last))
-        if gap is None:
-            mark = gap_mark(first, last, weight_of(self.turns.index.sizes[first - 1 : last]))
-            gap = self._known_gaps[first, last] = Gap(first, last, mark, self.turns.price(mark))
-        return gap
+    def _range(self, first: int, last: int) -> LeftOut:
+        part = self._ranges.get((first, last))
+        if part is None:
+            mark = range_mark(first, last, weight_of(self.turns.index.sizes[first - 1 : last]))
+            part = self._ranges[first, last] = LeftOut(first, last, mark, self.turns.price(mark))
+        return part
 
-    def settle(self) -> list[Gap]:
+    def settle(self) -> list[LeftOut]:
         """Puts the price of the real marks in place of what was reckoned, which is more."""
-        gaps = list(self._gaps())
-        real = sum([gap.tokens for gap in gaps])
+        left_out = list(self._left_out())
+        real = sum([part.tokens for part in left_out])
         self.room += self._reckoned - real
         self._reckoned = real
-        return gaps
+        return left_out
 
     def result(self) -> Compacted:
-        gaps = self.settle()
+        left_out = self.settle()
         if self.room < 0:  # not even the one mark fits
             return Compacted("", 0, left_out=((self.first, self.last),))
-        parts = {gap.first: gap.mark for gap in gaps}
+        parts = {part.first: part.mark for part in left_out}
         for number, block in self.blocks.items():
             thoughts = self._thoughts.get(number) or self.thoughts_hidden.get(number, "")
             parts[number] = block.text + thoughts
@@ -265,6 +262,6 @@ class Fill:
             tokens=self.limit - self.room,
             whole=tuple(sorted(self.blocks.keys() - cut)),
             cut=tuple(sorted(self._thoughts_cut.union(cut))),
-            left_out=tuple([(gap.first, gap.last) for gap in gaps]),
+            left_out=tuple([(part.first, part.last) for part in left_out]),
             thoughts_left_out=tuple(sorted(self.thoughts_hidden)),
         )

@@ -17,6 +17,7 @@ from .message import Message
 _WEIGHT: Final = 0.33  # tokens of a character in the figures of marks
 _HEAD_TOKENS: Final = 8
 _NAME_CHARS: Final = 80
+SHORT_THOUGHTS: Final = 40  # characters; the mark for them would be longer
 
 
 def tidy(message: Message) -> Message:
@@ -119,6 +120,9 @@ def thoughts_frame(message: Message, chars: int = 0, tokens_a_char: float = 0.0)
 
 
 def thoughts_mark(message: Message) -> str:
+    """The mark for thoughts; "" for short ones, which always stay with their turn."""
+    if len(message.thoughts) <= SHORT_THOUGHTS:
+        return ""
     tokens = int(len(message.thoughts) * _WEIGHT) + 1
     return f'[thoughts left out: about {tokens:,} tokens; turns="{message.number}"]\n'
 
@@ -127,7 +131,7 @@ def same_mark(number: int) -> str:
     return f'[the same result as in turn {number}; turns="{number}"]\n'
 
 
-def gap_mark(first: int, last: int, tokens: int) -> str:
+def range_mark(first: int, last: int, tokens: int) -> str:
     """The mark for whole turns; `tokens` is weighed by length, so it says `about`."""
     if first == last:
         return f'[turn {first} left out: about {tokens:,} tokens; turns="{first}"]\n'
@@ -144,10 +148,10 @@ def weight_of(sizes: Sequence[int]) -> int:
     return int(sum(sizes) * _WEIGHT) + _HEAD_TOKENS * len(sizes)
 
 
-def widest_gap_mark(last: int, tokens: int) -> str:
+def longest_range_mark(last: int, tokens: int) -> str:
     """A mark that no mark for turns up to `last` is longer than."""
     digits = len(str(last))
-    return gap_mark(10 ** (digits - 1), 10**digits - 1, tokens)
+    return range_mark(10 ** (digits - 1), 10**digits - 1, tokens)
 
 
 def density(text: str) -> float:

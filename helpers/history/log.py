@@ -14,10 +14,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
+
+from pydantic import JsonValue
 
 from ..records.files import open_append, open_read
-from ..text.masking import Mask, clean, map_text
+from ..text.masking import Mask, clean, map_text, masked
 from ..values.errors import RecordError
 from .extract import findings
 from .lines import Reference, Resolve, head_of, line_with
@@ -59,11 +61,11 @@ def line_of(message: Mapping[str, object], source: Source, time: str, mask: Mask
     """
     record = record_of(message)
 
-    def masked(text: str) -> str:
+    def whole(text: str) -> str:
         return mask(clean(text)[0])
 
-    reference = _reference(record["content"], source, masked)
-    record["content"] = _masked_content(record, reference, masked)
+    reference = _reference(record["content"], source, whole)
+    record["content"] = _masked_content(record, reference, whole)
     if source.profile:
         record["profile"] = source.profile
     said = message_of(record, 1)
@@ -74,15 +76,15 @@ def line_of(message: Mapping[str, object], source: Source, time: str, mask: Mask
 
 
 def _masked_content(record: Record, reference: Reference | None, mask: Mask) -> object:
-    content = record["content"]
+    content = cast("JsonValue", record["content"])
     if reference is not None and isinstance(content, dict):
-        stored = map_text({**content, "tool_result": "", "file": reference.file}, mask)
-        return {**stored, "tool_result": asdict(reference)}
+        others = {**content, "tool_result": "", "file": reference.file}
+        return {**map_text(others, mask), "tool_result": asdict(reference)}
     call = call_in(content) if record["ai"] and isinstance(content, str) else None
     if call is None:
-        return map_text(content, mask)
+        return masked(content, mask)
     # In JSON an escaped quote or line feed hides the shape of a secret, so texts come first.
-    return mask(as_json(map_text(call, mask)))
+    return mask(as_json(masked(cast("JsonValue", call), mask)))
 
 
 def _reference(content: object, source: Source, mask: Mask) -> Reference | None:

@@ -123,9 +123,8 @@ def _words_of(content: Mapping[str, object], key: str) -> str:
     if isinstance(value, str) and "attachments" not in content:
         return value
     if key == "raw_content":
-        return "\n".join([_field(content, "preview"), *map(_part_words, _listed(value))]).lstrip(
-            "\n"
-        )
+        lines = [_field(content, "preview"), *map(_part_words, _listed(value))]
+        return "\n".join(lines).lstrip("\n")
     text = value if isinstance(value, str) else as_json(value)
     if _KIND_OF_KEY[key] == USER and content.get("attachments"):
         for name in _listed(content["attachments"]):
@@ -164,11 +163,8 @@ def decode_agent(raw: str) -> Said:
     if call is None:
         return Said(raw)
     try:
-        thoughts, tool, args = (
-            _field(call, "thoughts"),
-            _field(call, "tool_name"),
-            call.get("tool_args"),
-        )
+        thoughts, tool = _field(call, "thoughts"), _field(call, "tool_name")
+        args = call.get("tool_args")
         if tool in ("response", ""):
             return Said(_speech(args, call), "", thoughts)
         return Said(call_in_words(args), tool, thoughts)

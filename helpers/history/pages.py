@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from .frames import density
-from .message import ASSISTANT, TOOL
+from .message import ASSISTANT, TOOL, Record
 from .search import Match
 from .transcript import Transcript
 
@@ -81,14 +81,13 @@ def _weight(transcript: Transcript, number: int) -> float:
     return size * _TOKENS_A_CHAR * _density(transcript.records[number - 1]) + _HEAD_TOKENS
 
 
-def _density(record: object) -> float:
+def _density(record: Record | bytes) -> float:
     """By a glance at what is stored, without decoding it."""
     if isinstance(record, bytes):
         return 1.0 if record.isascii() else 2.0
-    if isinstance(record, str):
-        return density(record)
-    values = record.values() if isinstance(record, dict) else ()
-    return max([_density(value) for value in values], default=1.0)
+    content = record["content"]
+    texts = list(content.values()) if isinstance(content, dict) else [content]
+    return max([density(text) for text in texts if isinstance(text, str)], default=1.0)
 
 
 def pages_of_matches(

@@ -1,14 +1,13 @@
-"""Reading a chat that Agent Zero saved, and other files a person names. They are never written.
+"""Reading a chat that Agent Zero saved. It is never written.
 
-A byte order mark is no part of the text; UTF-16, which some shells write, is understood for JSON.
-Whatever is in such a file, an error is one that says so.
+Whatever is in a file that a person names, an error is one that says so.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +19,10 @@ from .transcript import Transcript, history_records, not_a_chat
 
 
 def text_in(file: str, what: str, hint: str) -> str:
-    """The text of a file, or of standard input for "-". Raises RequestError naming `what` it is."""
+    """The text of a file, or of standard input for "-". Raises RequestError naming `what` it is.
+
+    A byte order mark is no part of it; UTF-16, which some shells write, is understood for JSON.
+    """
     try:
         data = _standard_input() if file == "-" else Path(file).read_bytes()
         return data.decode(json.detect_encoding(data))
@@ -44,46 +46,6 @@ def json_of(text: str) -> Any:
         return json.loads(text)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
-
-
-def settings_in(path: Path) -> Mapping[str, Any]:
-    """The mapping in a JSON or YAML file; of two values for one setting neither is chosen.
-
-    Raises RequestError.
-    """
-    import yaml
-
-    hint = "give a JSON or YAML mapping"
-    text = text_in(str(path), "the settings", hint)
-    try:
-        settings = yaml.load(text, Loader=_one_value_each(yaml))  # a SafeLoader
-    except RecursionError as error:
-        raise RequestError(f"the settings in {path} are nested too deeply", hint) from error
-    except (yaml.YAMLError, ValueError) as error:
-        raise RequestError(f"the settings in {path} cannot be read: {error}", hint) from error
-    if not isinstance(settings, dict):
-        raise RequestError(f"the settings in {path} are no mapping", "see default_config.yaml")
-    return settings
-
-
-def _one_value_each(yaml: Any) -> Any:
-    """A SafeLoader that refuses a key given twice."""
-
-    class Loader(yaml.SafeLoader):  # type: ignore[misc]
-        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-            keys: set[Hashable] = set()
-            for key_node, _ in node.value if isinstance(node, yaml.MappingNode) else ():
-                if key_node.tag == "tag:yaml.org,2002:merge":
-                    continue
-                key = self.construct_object(key_node, deep=True)
-                if not isinstance(key, Hashable):
-                    continue  # refused by the loader itself
-                if key in keys:
-                    raise ValueError(f"{key!r} is given twice, line {key_node.start_mark.line + 1}")
-                keys.add(key)
-            return super().construct_mapping(node, deep)
-
-    return Loader
 
 
 def load_chat(path: Path) -> dict[str, Any]:
@@ -119,9 +81,9 @@ def _history_of(agents: Sequence[object], number: int) -> object:
     numbers = []
     for agent in agents:
         if isinstance(agent, Mapping):
+            numbers.append(str(agent.get("number")))
             if agent.get("number") == number:
                 return _decoded(agent.get("history", ""))
-            numbers.append(str(agent.get("number")))
     raise not_a_chat(f"no agent {number}; agents: {', '.join(numbers) or 'none'}")
 
 
@@ -169,27 +131,24 @@ def _log_record(row: Mapping[str, object]) -> Record | None:
     return {"id": name, "kept": kept, "ai": False, "content": content}
 
 
-def _completed(records: Sequence[Record], logged: Sequence[Record]) -> list[Record]:
+def _completed(records: Sequence[Record], logged: Sequence[Record]) -> Iterator[Record]:
     """Logged messages the history no longer has, behind the one the log has before them.
 
     Where a summary follows that one, they stand behind the summary.
     """
     before, behind = _forgotten({_id(record) for record in records}, logged)
-    completed, waiting = before, list[Record]()
+    yield from before
+    waiting: list[Record] = []
     for record in records:
-        is_summary = kind_and_words(record)[0] == SUMMARY
-        if not is_summary and record["ai"]:
-            completed += waiting
+        if record["ai"]:  # no summary came
+            yield from waiting
             waiting = []
-        completed.append(record)
-        if is_summary:
-            completed += waiting
-            waiting = []
-        following = behind.pop(_id(record), None)
-        if following is not None:
-            completed += waiting
+        yield record
+        following = behind.pop(_id(record), [])
+        if following or kind_and_words(record)[0] == SUMMARY:
+            yield from waiting
             waiting = following
-    return completed + waiting
+    yield from waiting
 
 
 def _forgotten(

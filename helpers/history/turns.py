@@ -8,15 +8,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
-from .frames import cut_frame, density, framed, heading, same_mark, thoughts_frame, tidy
+from .frames import (
+    SHORT_THOUGHTS,
+    cut_frame,
+    density,
+    framed,
+    heading,
+    same_mark,
+    thoughts_frame,
+    tidy,
+)
 from .message import ASSISTANT, Message
 from .transcript import Transcript
 
 HEAD_TOKENS: Final = 8
 MARK_TOKENS: Final = 12
 LEAST_CHARS: Final = 8
-# Thoughts so short that the mark for them would be longer stay with their turn.
-SHORT_THOUGHTS: Final = 40
 _TOKENS_A_CHAR: Final = 1 / 3  # at first; corrected by what was counted
 _ANY_DIGIT: Final = str.maketrans("0123456789", "8" * 10)
 
@@ -86,6 +93,8 @@ class Turns:
 
     def thoughts(self, message: Message, at_most: int = 0) -> tuple[str, bool]:
         """A turn's thoughts in their frame, and whether they are cut to about `at_most` tokens."""
+        if len(message.thoughts) <= SHORT_THOUGHTS:  # they stand in the block
+            return "", False
         chars = self.chars_in(at_most - MARK_TOKENS, message.thoughts) if at_most else 0
         return thoughts_frame(message, chars, self._per_char(message.thoughts)), chars > 0
 

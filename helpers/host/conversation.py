@@ -52,7 +52,7 @@ def log_message(agent: Agent, message: Any) -> None:
     kept = memory(root_context(agent))
     missing = kept["log_missing"]
     try:
-        kept["log_missing"] = 0 if _keep(agent, message, missing) else missing + 1
+        kept["log_missing"] = _keep(agent, message, missing)
     except Exception as error:
         kept["log_missing"] = missing + 1
         if not kept["log_failed"]:
@@ -61,19 +61,20 @@ def log_message(agent: Agent, message: Any) -> None:
             voice.tell(agent, heading, f"{type(error).__name__}: {error}")
 
 
-def _keep(agent: Agent, message: Any, missing: int) -> bool:
+def _keep(agent: Agent, message: Any, missing: int) -> int:
     """Append a message to its chat's log, or begin the log with all that the host still holds.
 
-    `missing` is how many before it were not kept. False where this one is not: the log is off.
+    `missing` is how many before it were not kept; returns how many are not now, since the log is
+    off, or nothing was to be kept.
     """
     context = root_context(agent)
     if message is None or context.type == AgentContextType.BACKGROUND:
-        return True
+        return missing
     if getattr(context, "agent0", None) is None:
-        return True  # the greeting, before the first agent; the next message begins the log with it
+        return missing  # the greeting, before the first agent; the next message begins the log
     settings = settings_of(agent)
     if not settings.transcript_log:
-        return False
+        return missing + 1
     path, mask = _log_path(context), mask_of(agent)
     path.parent.mkdir(parents=True, exist_ok=True)
     record = {"id": message.id, "ai": message.ai, "content": message.content}
@@ -86,7 +87,7 @@ def _keep(agent: Agent, message: Any, missing: int) -> bool:
         return log.seed_lines(histories, mask)
 
     log.keep(path, line, all_lines, int(settings.transcript_log_max_mb * 1_000_000), missing)
-    return True
+    return 0
 
 
 def forget_messages(context: AgentContext) -> None:

@@ -41,7 +41,12 @@ _LAST_SPACE = re.compile(r" (?= [^ \n])")
 # tiktoken 0.8.0 is quadratic within what the pattern does not divide (100 KB of one letter: 8 s),
 # so that is cut.
 _PIECE = 1024
-_LONG = rf"\p{{L}}{{{_PIECE},}}+|[^\s\p{{L}}\p{{N}}]{{{_PIECE},}}+|\s{{{_PIECE},}}+"
+# Each begins where its run begins: at every letter of it a shorter one would be read to its end.
+_LONG = (
+    rf"(?<!\p{{L}})\p{{L}}{{{_PIECE},}}+"
+    rf"|(?<![^\s\p{{L}}\p{{N}}])[^\s\p{{L}}\p{{N}}]{{{_PIECE},}}+"
+    rf"|(?<!\s)\s{{{_PIECE},}}+"
+)
 _WORD_OR_SPACE = re.compile(r"[^\W_]|\s")
 _SAFE_BREAK = re.compile(r"\n(?=\S)")
 _CACHED_CHARS = 20_000

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -183,6 +184,22 @@ def test_a_data_uri_travels_as_type_size_and_hash() -> None:
 
     digest = hashlib.sha256(data).hexdigest()[:16]
     assert f"> See [image/png, 2,048,000 bytes, sha256 {digest}] here" in done.text
+    assert done.complete
+
+
+@pytest.mark.parametrize("columns", [0, 60, 64, 76])
+def test_bare_base64_is_told_by_size_and_hash_wrapped_or_not(columns: int) -> None:
+    code = base64.b64encode(hashlib.sha512(b"x").digest() * 300).decode()
+    shown = "\n".join(textwrap.wrap(code, columns)) if columns else code
+
+    done = compact(
+        Transcript([person("go"), result(f"cat x\n{shown}\ndone")]),
+        limit_tokens=1000,
+        counter=COUNTER,
+    )
+
+    digest = hashlib.sha256(code.encode()).hexdigest()[:16]
+    assert f"[base64 data, {len(code):,} characters, sha256 {digest}]" in done.text
     assert done.complete
 
 

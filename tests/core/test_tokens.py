@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -123,6 +124,14 @@ def test_a_long_run_is_never_counted_too_low_and_hardly_too_high(real, before, r
     text = before + run * length + after
     counted, exact = counter().count(text), real(text)
     assert exact <= counted <= exact + 12
+
+
+@pytest.mark.parametrize("unit", ["a", "^", " "])
+def test_a_long_run_is_looked_for_only_where_it_begins(unit):
+    long_word = regex.compile(tokens._LONG)
+
+    assert long_word.match(unit * 3000)
+    assert not long_word.match(unit * 3000, 1)
 
 
 @pytest.mark.parametrize(

@@ -320,6 +320,13 @@ def test_the_head_of_a_big_result_is_masked_before_it_is_cut(log: Path, tmp_path
     assert secret[:12] not in log.read_text()
 
 
+def test_a_secret_is_masked_by_the_name_that_a_call_gives_it(log: Path) -> None:
+    call = {"thoughts": ["t"], "tool_name": "x", "tool_args": {"password": "hunter2Geheim"}}
+    written(log, {"id": "c", "ai": True, "content": json.dumps(call)})
+
+    assert "hunter2Geheim" not in log.read_text()
+
+
 @pytest.mark.parametrize("code", ['api_key="abcd1234efgh5678"', "a\nsk-proj-abcdefghijklmnop1234"])
 def test_a_secret_in_a_call_is_masked_where_json_hides_its_shape(log: Path, code: str) -> None:
     call = {"thoughts": ["t"], "tool_name": "code", "tool_args": {"code": code}}

@@ -425,3 +425,23 @@ def test_a_helper_of_a_specialist_hands_nothing_over_past_its_depth_and_authorit
     assert answers[0]["error_code"] == "graph"
     assert "frontend_designer does" in answers[0]["tool_result"]
     assert states(folder) == {"frontend_designer": "done"}
+
+
+def test_messages_that_could_not_be_kept_are_a_gap_in_the_log(host):
+    host.script({"agent0": [respond("one"), respond("two"), respond("three")]})
+    host.say("first")
+    log = next(host.root.rglob("software_orchestrator_history.jsonl"))
+    so_far = log.read_bytes()
+    log.unlink()
+    log.mkdir()
+
+    host.say("second")
+    log.rmdir()
+    log.write_bytes(so_far)
+    host.say("third")
+
+    later = log.read_text().removeprefix(so_far.decode())
+    assert "messages are missing here" in later.splitlines()[0]
+    assert later.count("missing here") == 1
+    assert "second" not in later
+    assert "third" in later
