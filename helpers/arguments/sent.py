@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import JsonValue as Json
 
-from ..text.masking import Mask, map_text, safe
+from ..text.masking import Mask, map_text, masked, safe
 from ..values.errors import Code, RequestError
 from ..values.names import short
 from .plain import (
@@ -126,7 +126,10 @@ class Sent:
         check_size(raw, most)
         plain = as_json(raw)
         seen = _Seen(mask)
-        value: Json = map_text(decoded(plain) if json else plain, seen.kept)
+        value: Json = decoded(plain) if json else plain
+        if isinstance(value, (dict, list)):
+            value = masked(value, mask, name)  # a name tells what its value is, neighbours too
+        value = map_text(value, seen.kept)
         if seen.lone:
             self.warn(f"{name} held half a character (a lone surrogate); it became U+FFFD")
         if seen.placeholder:

@@ -9,7 +9,7 @@ from ..chain import authority, merge, rules
 from ..chain.chain import Chain
 from ..chain.evidence import Evidence
 from ..chain.lifts import check_lifts
-from ..text.masking import safe
+from ..text.masking import masked_together, safe
 from ..values.call import Call, utc
 from ..values.events import Asked, DeclineLifted
 from ..values.packet import Authority, HandoverPacket, Identity, Turn
@@ -87,10 +87,12 @@ def turns_of(request: HandoverRequest, call: Call) -> tuple[tuple[Turn, ...], tu
         given = call.caller.turns(wanted)
     spoken = [turn for turn in given if turn.text.strip()]
     newest = spoken[-wanted:] if wanted else []
+    mask = call.ports.mask
     cleaned = []
-    for turn in newest:
-        text, _ = safe(turn.text, call.ports.mask)
-        cleaned.append(Turn(role=turn.role or "user", text=text))
+    for turn, text in zip(
+        newest, masked_together([turn.text for turn in newest], mask), strict=True
+    ):
+        cleaned.append(Turn(role=turn.role or "user", text=safe(text, mask)[0]))
     return merge.told_once(tuple(cleaned), request.given.summary)
 
 

@@ -291,3 +291,37 @@ def test_base64_is_told_by_size_and_hash_however_it_is_wrapped(columns, frame):
 def test_a_list_of_hashes_or_paths_is_no_base64():
     for line in ("0123456789abcdef" * 4, "src/components/forms/QuoteFormWithThreeFieldsAnd1Button"):
         assert without_blobs(f"{line}\n" * 40) == f"{line}\n" * 40
+
+
+# --- through a whole call
+
+
+HIDDEN = "hunter2Geheim9x"
+LINES = [
+    "-----BEGIN PRIVATE KEY-----",
+    "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC",
+    "-----END PRIVATE KEY-----",
+]
+
+
+@pytest.mark.parametrize(
+    ("given", "secret"),
+    [
+        ({"state": {"db_password": HIDDEN}}, HIDDEN),
+        ({"state": {"conn": {"api_key": HIDDEN}}}, HIDDEN),
+        ({"state": [{"field": "db_password", "value": HIDDEN}]}, HIDDEN),
+        ({"state": '{"db_password": "%s"}' % HIDDEN}, HIDDEN),  # noqa: UP031 - braces of JSON
+        ({"notes": ["password:", HIDDEN]}, HIDDEN),
+        ({"notes": LINES}, LINES[1]),
+        (
+            LINES[1],
+        ),
+        ({"decisions": [{"text": "the token", "rationale": f"api_key={HIDDEN}"}]}, HIDDEN),
+    ],
+)
+def test_a_secret_in_structured_arguments_is_in_no_package_briefing_or_ledger(desk, given, secret):
+    prepared = desk.call("hacker", summary="s", **given)
+    ledgers = "".join(path.read_text(encoding="utf-8") for path in desk.folder.ledgers())
+    assert secret not in prepared.packed.package.text
+    assert secret not in desk.briefings()
+    assert secret not in ledgers
