@@ -6,7 +6,7 @@
 
 "Encoding" is tiktoken's own `encode_ordinary` with the published pattern, and trim_messages counts with it; ours counts with
 the expression of `helpers/text/tokens.py`. A request is measured on the host's records (`compact`; `first_glance` is the index that
-the first request of a chat makes of them) and on lines of our log (`log`; the index is made while they are read).
+the first request of a chat makes of them) and on lines of our log (`log`; the index is made of their heads).
 
 All figures of a line are CPU seconds of one run on one machine, the best of several rounds; ratios are what counts. The chats are
 seeded: six languages, code, logs, JSON. Prints one JSON object; exit 1 when a result is above the cap, is not filled, or has

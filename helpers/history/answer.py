@@ -272,7 +272,7 @@ class Scope:
     legs: frozenset[str] = frozenset()
 
     def holds(self, head: Head) -> bool:
-        """The superiors up to the handover, earlier legs' runs, what the person said since, gaps."""
+        """Superiors up to the handover, runs of earlier legs, what the person said since, gaps."""
         if head.kind == GAP:
             return True
         if head.handover and head.handover == self.handover:

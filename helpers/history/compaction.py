@@ -169,7 +169,7 @@ def _heads_and_tails(fill: Fill) -> None:
 
 
 def _show(fill: Fill, numbers: Iterable[int], at_most: int, share: float) -> None:
-    """Shows turns within `at_most` tokens each, until `share` tokens are used or one does not fit."""
+    """Shows turns within `at_most` tokens each, until `share` is used up or one does not fit."""
     floor = fill.room - share
     for number in numbers:
         if fill.room <= floor or fill.is_full or not fill.show(number, at_most):

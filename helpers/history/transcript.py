@@ -1,4 +1,4 @@
-"""A conversation as a sequence of numbered messages, read lazily from the host's records or our log.
+"""A conversation as numbered messages, read lazily from the records of the host or our log.
 
 A `Transcript` holds references to the host's own records and reads one only when it is looked at,
 so that 100,000 messages cost a few megabytes beside the input. Nothing here changes a record.
