@@ -387,12 +387,6 @@ def test_a_file_system_without_locks_is_said_at_once(folder, monkeypatch, number
     assert "has no file locks" in said
 
 
-def test_the_lock_needs_no_package(folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "filelock", None)
-    with folder.lock(1):
-        pass
-
-
 # --- the ignore file ---
 
 

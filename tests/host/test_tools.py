@@ -28,7 +28,7 @@ def files_written(host):
     )
 
 
-@pytest.mark.parametrize("lacking", [("filelock",), ("slugify", "filelock", "tiktoken", "regex")])
+@pytest.mark.parametrize("lacking", [("slugify",), ("slugify", "click", "tiktoken", "regex")])
 def test_a_missing_package_is_a_clear_error_and_no_chat_dies(host_tree, lacking):
     with host_tree.enter(without=lacking) as host:
         host.project("acme")
@@ -45,7 +45,7 @@ def test_a_missing_package_is_a_clear_error_and_no_chat_dies(host_tree, lacking)
         assert "specialists:" in host.system_prompt()
 
 
-def test_importing_tools_and_extensions_loads_neither_tiktoken_nor_filelock(host_tree):
+def test_importing_tools_and_extensions_loads_neither_tiktoken_nor_click(host_tree):
     found = host_tree.run(
         "import sys, pathlib\n"
         "from helpers import modules, tool, extension\n"
@@ -54,7 +54,7 @@ def test_importing_tools_and_extensions_loads_neither_tiktoken_nor_filelock(host
         "    assert modules.load_classes_from_file(str(path), tool.Tool), path\n"
         "for path in root.glob('extensions/python/**/*.py'):\n"
         "    assert modules.load_classes_from_file(str(path), extension.Extension), path\n"
-        "print([name for name in ('tiktoken', 'filelock', 'slugify', 'litellm') if name in sys.modules])"
+        "print([name for name in ('tiktoken', 'click', 'slugify', 'litellm') if name in sys.modules])"
     )
     assert found.strip().endswith("[]")
 

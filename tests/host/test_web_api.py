@@ -181,7 +181,7 @@ def test_settings_of_a_scope_that_is_none_are_refused(host):
 
 def test_the_pages_are_answered_in_a_host_that_lacks_packages(tmp_path):
     tree = assemble(tmp_path / "a0")
-    with tree.enter(without=("slugify", "filelock", "rich", "tiktoken")) as bare:
+    with tree.enter(without=("slugify", "click", "rich", "tiktoken")) as bare:
         bare.project("shop")
         assert asked(bare, "chains")[0] == 200
         assert asked(bare, "view", "settings")[1]["problem"] == ""
