@@ -313,7 +313,6 @@ LINES = [
         ({"state": '{"db_password": "%s"}' % HIDDEN}, HIDDEN),  # noqa: UP031 - braces of JSON
         ({"notes": ["password:", HIDDEN]}, HIDDEN),
         ({"notes": LINES}, LINES[1]),
-        (LINES[1],),
         ({"decisions": [{"text": "the token", "rationale": f"api_key={HIDDEN}"}]}, HIDDEN),
     ],
 )
