@@ -38,7 +38,7 @@ from usr.plugins.software_orchestrator.helpers.records import briefing
 from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.records.key import installation_key
 from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger, snapshot
-from usr.plugins.software_orchestrator.helpers.values.events import Event, draft
+from usr.plugins.software_orchestrator.helpers.values.events import Draft, Event
 
 DAY, TOPIC, SPECIALIST, CHAT = "2026-06-05", "append", "frontend_designer", "cli"
 LOCK_S = 300.0
@@ -72,13 +72,13 @@ class Records:
             events = self.ledger.read().events
             self._heal(events)
             if not any(event.kind == "prepared" and event.handover == handover for event in events):
-                snapshot(self.ledger, draft("prepared", chain=self.chain, handover=handover))
+                snapshot(self.ledger, Draft("prepared", self.chain, handover))
                 self._brief(handover)
 
     def append_only(self, handover: str) -> None:
         """The same without looking at the ledger first."""
         with self.folder.lock(LOCK_S):
-            snapshot(self.ledger, draft("prepared", chain=self.chain, handover=handover))
+            snapshot(self.ledger, Draft("prepared", self.chain, handover))
             self._brief(handover)
 
     def _heal(self, events: tuple[Event, ...]) -> None:
@@ -94,9 +94,7 @@ class Records:
     def _brief(self, handover: str) -> None:
         entry = entry_of(handover)
         plan = briefing.plan(self.folder, self.briefing.name, entry)
-        self.ledger.append(
-            [draft("briefed", chain=self.chain, handover=handover, **plan.to_data())]
-        )
+        self.ledger.append([Draft("briefed", self.chain, handover, data=plan.to_data())])
         briefing.append(self.folder, plan, entry)
 
 

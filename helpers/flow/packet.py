@@ -34,7 +34,7 @@ def next_packet(request: HandoverRequest, chain: Chain, files: Files, call: Call
     """What the chain holds, what the call adds, who hands what to whom, what the receiver may do."""
     caller = call.caller
     specialist = call.settings.roster.find(request.specialist_profile)
-    sender = rules.Sender(caller.sender, chain.find(caller.inside) if caller.inside else None)
+    sender = sender_of(chain, call)
     identity = Identity(
         handover_id=call.ports.new_id("ho"),
         chain_id=chain.id,
@@ -65,6 +65,12 @@ def next_packet(request: HandoverRequest, chain: Chain, files: Files, call: Call
         given = f"{', '.join(widened)} is not {sender.profile}'s to give"
         warnings.append(f"authority narrowed: {given}")
     return NextPacket(packet, files, tuple(warnings), merged.lifts, widened, asked)
+
+
+def sender_of(chain: Chain, call: Call) -> rules.Sender:
+    """Who hands over: the caller, with the handover that it works in."""
+    inside = call.caller.inside
+    return rules.Sender(call.caller.sender, chain.find(inside) if inside else None)
 
 
 def evidence(chain: Chain, files: Files, call: Call) -> Evidence:

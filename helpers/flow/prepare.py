@@ -14,7 +14,6 @@ from typing import Any
 from ..arguments.handover import HandoverRequest, parse
 from ..chain import rules
 from ..chain.chain import Chain, Handover
-from ..chain.rules import Sender
 from ..records import shelf
 from ..records.book import Book, Place, briefing_path, open_chain, refusals_recorded
 from ..records.briefing import Written
@@ -29,7 +28,7 @@ from ..values.packet import HandoverPacket
 from ..values.roster import Specialist
 from .artifacts import Files
 from .package import Limits, Packed, earlier_work, notices, package_of, with_turns
-from .packet import NextPacket, next_packet
+from .packet import NextPacket, next_packet, sender_of
 
 # What does not make a call another call (docs/architecture.md, A second call).
 _NOT_IN_FINGERPRINT = frozenset({"handover_reason", "recent_turns"})
@@ -161,11 +160,6 @@ def meaning(request: HandoverRequest, chain: Chain, call: Call) -> Repeat | New:
         return New(newest)
     rules.check_hops(chain, settings)
     return New()
-
-
-def sender_of(chain: Chain, call: Call) -> Sender:
-    inside = call.caller.inside
-    return Sender(call.caller.sender, chain.find(inside) if inside else None)
 
 
 def check_packet(packet: HandoverPacket, chain: Chain, call: Call) -> None:

@@ -388,20 +388,3 @@ def about(packet: HandoverPacket, payload: Payload) -> Draft:
         identity.receiver,
         payload.to_data(),
     )
-
-
-def draft(
-    kind: str,
-    *,
-    chain: str,
-    handover: str = "",
-    hop: int = 0,
-    depth: int = 0,
-    sender: str = "",
-    receiver: str = "",
-    **data: Any,
-) -> Draft:
-    """A draft from raw data. Goes with the last caller."""
-    if kind not in KINDS:
-        raise ValueError(f"no such kind of event: {kind}")
-    return Draft(kind, chain, handover, hop, depth, sender, receiver, data)

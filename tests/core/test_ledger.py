@@ -24,7 +24,7 @@ from usr.plugins.software_orchestrator.helpers.records.ledger import (
     snapshot,
 )
 from usr.plugins.software_orchestrator.helpers.values.errors import RecordError
-from usr.plugins.software_orchestrator.helpers.values.events import KINDS, Draft, draft
+from usr.plugins.software_orchestrator.helpers.values.events import KINDS, Draft
 
 KEY, OTHER_KEY = b"k" * 32, b"o" * 32
 CHAIN = "auth-login-cli"
@@ -55,6 +55,13 @@ drafts = st.builds(
     names,
     st.dictionaries(st.text(max_size=8), json_values, max_size=4),
 )
+
+
+def draft(kind, chain, handover="", hop=0, depth=0, sender="", receiver="", **data):
+    """A draft from raw data, as an event of any version may have been written."""
+    if kind not in KINDS:
+        raise ValueError(f"no such kind of event: {kind}")
+    return Draft(kind, chain, handover, hop, depth, sender, receiver, data)
 
 
 @pytest.fixture(scope="module")
