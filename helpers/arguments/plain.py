@@ -113,6 +113,7 @@ def read_json(source: str) -> Json:
             parse_float=_finite,
             parse_constant=_finite,
         )
+        check_size(found, MOST_CHARACTERS)  # the depth, which not every Python's parser bounds
         return as_json(found)
     except RecursionError:
         raise ValueError(f"is nested more than {MOST_LEVELS} levels deep") from None
