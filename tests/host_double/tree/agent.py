@@ -227,7 +227,9 @@ class Agent:
         prompt = await self.prepare_prompt(self.loop_data)
         await self._point("before_main_llm_call")
         await self.handle_intervention()
-        answer = await double_script.answer_of(self, prompt)
+        call_data = {"messages": prompt}
+        await extension.call_extensions_async("chat_model_call_before", self, call_data=call_data)
+        answer = await double_script.answer_of(self, call_data["messages"])
         await self.handle_intervention(answer)
         repeated = answer == self.loop_data.last_response
         self.hist_add_ai_response(answer)
