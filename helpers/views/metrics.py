@@ -1,14 +1,15 @@
-"""What the ledgers tell about how well handovers work; every measure is defined in docs/metrics.md with its source.
+"""What the ledgers tell about how well handovers work; docs/metrics.md defines every measure.
 
 Pure: events in, `Metrics` out; one chain at a time is held. A rate is None where its `n` is 0.
+A new measure is a row of `MEASURES`, what `_Tally` counts for it, and its section in the page.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 from statistics import fmean, median
@@ -16,25 +17,34 @@ from typing import Any
 
 from ..chain.chain import Handover
 from ..chain.news import news
-from ..values.errors import RecordError
-from ..values.events import KINDS, Event, Payload
+from ..values.events import (
+    Clarify,
+    Delivered,
+    Done,
+    Escalated,
+    Event,
+    Prepared,
+    Refused,
+    Rejected,
+    WithPacket,
+)
 from ..values.packet import Decision, HandoverPacket
 from ..values.roster import normal
 from ..values.settings import Settings
 from . import story
-from .story import Story, asks_nothing, number, text, texts
+from .story import Story, asks_nothing
 
 Json = dict[str, Any]
 
 # Of `refused` events: what is no refused call.
 _NARROWED, _NOT_WRITTEN = "authority", "append_failed"
-# What `budget` says of decisions whose reasons did not fit.
-_SHORTENED = re.compile(r"Decisions: (?:.*, )?(\d+)(?: of \d+)? shortened")
+# What a package says of decisions whose reasons did not fit. Digits are few: it is a ledger's text.
+_SHORTENED = re.compile(r"Decisions: (?:.*, )?(\d{1,9})(?: of \d+)? shortened")
 
 
 @dataclass(frozen=True)
 class Sla:
-    """Limits in seconds. `work` is by receiver (normalised profile name); a receiver that is not there has none."""
+    """Limits in seconds, `work` by receiver (normalised profile name); who is not there has none."""
 
     queue: float
     chain: float
@@ -49,14 +59,14 @@ def sla_of(settings: Settings) -> Sla:
 
 @dataclass(frozen=True)
 class Measure:
-    """`hits` of `n`; `detail` is plain JSON. For a mean or a sum `value` is the number and `hits` is None."""
+    """`hits` of `n`; `detail` is plain JSON. For a mean `value` is the number and `hits` is None."""
 
-    id: str
-    label: str
     n: int
     hits: int | None = None
     value: float | None = None
     detail: Json = field(default_factory=dict)
+    id: str = ""
+    label: str = ""
 
     @property
     def rate(self) -> float | None:
@@ -79,7 +89,8 @@ class Measure:
 class Metrics:
     """All measures over `chains` chains with `handovers` handovers.
 
-    `foreign` events are another installation's and count for nothing; `unreadable` chains were left out.
+    `foreign` events are another installation's and count for nothing; `unreadable` chains were
+    left out.
     """
 
     chains: int
@@ -92,7 +103,7 @@ class Metrics:
         return next(item for item in self.measures if item.id == measure)
 
     def to_json(self) -> Json:
-        """{chains, handovers, foreign, unreadable, measures: [{id, label, n, hits, rate, value, detail}]}"""
+        """{chains, handovers, foreign, unreadable, measures: [as `Measure.to_json`]}"""
         return {
             "chains": self.chains,
             "handovers": self.handovers,
@@ -103,10 +114,12 @@ class Metrics:
 
 
 def metrics(events: Iterable[Event], sla: Sla) -> Metrics:
-    """The measures of all chains in `events`, which must come chain by chain, no two chains of one name beside each other."""
-    return of_stories(
-        (story.story(chain, told) for chain, told in groupby(events, key=attrgetter("chain"))), sla
-    )
+    """The measures of all chains in `events`.
+
+    They come chain by chain, no two chains of one name beside each other.
+    """
+    chains = groupby(events, key=attrgetter("chain"))
+    return of_stories((story.story(chain, its_events) for chain, its_events in chains), sla)
 
 
 def of_stories(stories: Iterable[Story], sla: Sla) -> Metrics:
@@ -114,7 +127,17 @@ def of_stories(stories: Iterable[Story], sla: Sla) -> Metrics:
     tally = _Tally(sla)
     for told in stories:
         tally.add(told)
-    return tally.result()
+    counts = tally.counts
+    return Metrics(
+        counts["chains"],
+        counts["handovers"],
+        counts["foreign"],
+        counts["unreadable"],
+        tuple(replace(row.measured(tally), id=row.id, label=row.label) for row in MEASURES),
+    )
+
+
+# --- counting ------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -122,331 +145,316 @@ class _Tally:
     """The counts so far; nothing of a chain but numbers is kept."""
 
     sla: Sla
-    foreign: int = 0
-    unreadable: int = 0
-    hops: list[int] = field(default_factory=list)
-    stopped: int = 0
     counts: Counter[str] = field(default_factory=Counter)
+    hops: Counter[int] = field(default_factory=Counter)
     stops: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     rejected: Counter[str] = field(default_factory=Counter)
-    tokens: Counter[str] = field(default_factory=Counter)
-    seconds: dict[str, list[float]] = field(
-        default_factory=lambda: {name: [] for name in ("queue", "work", "chain", "latency")}
-    )
+    queue: list[float] = field(default_factory=list)
+    work: list[float] = field(default_factory=list)
+    chain: list[float] = field(default_factory=list)
+    latency: list[float] = field(default_factory=list)
 
     def add(self, told: Story) -> None:
-        self.foreign += told.foreign
+        self.counts["foreign"] += told.foreign
         if not told.own:
             return
-        try:
-            steps = tuple(_steps(told.events))
-        except RecordError:
-            steps = None
-        if told.error or steps is None:
-            self.unreadable += 1
+        if told.error:
+            self.counts["unreadable"] += 1
             return
-        chain = told.chain
-        self.hops.append(sum(item.state != "superseded" for item in chain.handovers))
-        self._stops(told.events)
-        for item in chain.handovers:
-            self._handover(item)
-        for before, after, omitted in steps:
-            self.counts.update(retention(before, after, omitted))
-        self._chain_time(told)
+        self.counts["chains"] += 1
+        self.hops[sum(item.state != "superseded" for item in told.chain.handovers)] += 1
+        self._add_stops(told.events)
+        for item in told.chain.handovers:
+            self._add_handover(item)
+        for before, prepared, after in _steps(told.events):
+            self.counts.update(retention(before, after, prepared.omitted))
+        self._add_chain_time(told)
 
-    def _stops(self, events: Sequence[Event]) -> None:
-        code, stopped = "", False
+    def pick(self, *names: str) -> dict[str, int]:
+        return {name: self.counts[name] for name in names}
+
+    def _add_stops(self, events: Sequence[Event]) -> None:
+        """Stops of a chain, each by the code of the refusal before it."""
+        code, stopped = "unknown", False
         for event in events:
-            if event.kind == "refused":
-                code = text(event.data.get("code")) or "unknown"
-                self.refused[code] += 1
-            elif event.kind == "escalated" and not event.handover:
-                self.stops[code or "unknown"] += 1
-                stopped = True
-            elif event.kind == "prepared":
-                code = ""
-        self.stopped += stopped
+            match event.payload:
+                case Refused() as refusal:
+                    code = refusal.code or "unknown"
+                    self.refused[code] += 1
+                case Escalated() if not event.handover:
+                    self.stops[code] += 1
+                    stopped = True
+                case Prepared():
+                    code = "unknown"
+        self.counts["stopped"] += stopped
 
-    def _handover(self, item: Handover) -> None:
-        found = story.tokens(item)
-        self.tokens.update({name: found[name] for name in ("asked", "delivered", "left_out")})
-        self.counts["handovers"] += 1
-        self.counts["estimated"] += found["estimated"]
-        self.counts["shortened_packages"] += bool(texts(item.events[0].data.get("omitted")))
-        self.counts["delivered"] += any(event.kind == "delivered" for event in item.events)
-        self._history(item)
-        for event in item.events:
-            if event.kind == "clarify":
-                self.counts.update(questions(event))
-            elif event.kind == "rejected":
-                self.rejected[story.why(event) or "no reason given"] += 1
-        if (verdict := needed(item)) is not None:
-            self.counts["handed_back"] += 1
-            self.counts["unneeded"] += not verdict
-        self._stages(item)
+    def _add_handover(self, item: Handover) -> None:
+        counts, tokens = self.counts, story.tokens(item)
+        counts["handovers"] += 1
+        for name in ("asked", "delivered", "left_out"):
+            counts[f"tokens_{name}"] += tokens[name]
+        counts["estimated"] += tokens["estimated"]
+        counts["shortened_packages"] += bool(item.prepared.omitted)
+        counts["delivered"] += item.last(Delivered) is not None
+        counts["open"] += item.is_open
+        self._add_history(story.history_reads(item))
+        self._add_answers(item)
+        self._add_times(item)
 
-    def _history(self, item: Handover) -> None:
-        reads = [event for event in item.events if event.kind == "history_read"]
+    def _add_history(self, reads: Sequence[Json]) -> None:
         self.counts["pulled"] += bool(reads)
         self.counts["reads"] += len(reads)
-        self.counts["read_tokens"] += sum(number(event.data.get("tokens")) for event in reads)
+        self.counts["read_tokens"] += sum(read["tokens"] for read in reads)
 
-    def _stages(self, item: Handover) -> None:
-        limits = {
-            "queue": self.sla.queue,
-            "work": self.sla.work.get(normal(item.receiver)),
-            "latency": None,
-        }
-        spent = {
-            "queue": story.queue_seconds(item),
-            "work": story.work_seconds(item),
-            "latency": story.latency_seconds(item),
-        }
-        self.counts["open"] += item.is_open
-        for stage, seconds in spent.items():
-            if seconds is None:
-                continue
-            self.seconds[stage].append(seconds)
-            limit = limits[stage]
-            self.counts[f"{stage}_n"] += limit is not None
-            self.counts[f"{stage}_met"] += limit is not None and seconds <= limit
+    def _add_answers(self, item: Handover) -> None:
+        for event in item.events:
+            match event.payload:
+                case Clarify() as clarify:
+                    self.counts.update(questions(clarify))
+                case Rejected() as rejected:
+                    self.rejected[story.why(rejected) or "no reason given"] += 1
+        was_needed = needed(item)
+        if was_needed is not None:
+            self.counts["handed_back"] += 1
+            self.counts["unneeded"] += not was_needed
 
-    def _chain_time(self, told: Story) -> None:
+    def _add_times(self, item: Handover) -> None:
+        latency = story.latency_seconds(item)
+        if latency is not None:
+            self.latency.append(latency)
+        queue = story.queue_seconds(item)
+        if queue is not None:
+            self.queue.append(queue)
+            self.counts["queue_met"] += queue <= self.sla.queue
+        work, limit = story.work_seconds(item), self.sla.work.get(normal(item.receiver))
+        if work is not None:
+            self.work.append(work)
+            if limit is not None:
+                self.counts["work_rated"] += 1
+                self.counts["work_met"] += work <= limit
+
+    def _add_chain_time(self, told: Story) -> None:
         seconds = story.seconds_of(told.chain)
         if seconds is None:
-            self.counts["unfinished_chains"] += bool(told.chain.handovers)
+            self.counts["unfinished"] += bool(told.chain.handovers)
             return
-        self.seconds["chain"].append(seconds)
-        self.counts["chain_met"] += seconds <= self.sla.chain
-        self.counts["late_by_sum"] += seconds > self.sla.chain and all(
-            self._stages_met(item) for item in told.chain.handovers
-        )
+        self.chain.append(seconds)
+        if seconds <= self.sla.chain:
+            self.counts["chain_met"] += 1
+        elif all(self._is_in_time(item) for item in told.chain.handovers):
+            self.counts["late_by_sum"] += 1
 
-    def _stages_met(self, item: Handover) -> bool:
+    def _is_in_time(self, item: Handover) -> bool:
         limit = self.sla.work.get(normal(item.receiver), float("inf"))
-        return (story.queue_seconds(item) or 0) <= self.sla.queue and (
-            story.work_seconds(item) or 0
-        ) <= limit
-
-    # the result
-
-    def result(self) -> Metrics:
-        return Metrics(
-            len(self.hops),
-            self.counts["handovers"],
-            self.foreign,
-            self.unreadable,
-            tuple(self._measures()),
-        )
-
-    def _measures(self) -> Iterator[Measure]:
-        counts, chains = self.counts, len(self.hops)
-        yield Measure(
-            "chain_length",
-            "Chain length in hops, superseded ones not counted",
-            chains,
-            value=fmean(self.hops) if chains else None,
-            detail={
-                "max": max(self.hops, default=0),
-                "by_hops": {str(hops): n for hops, n in sorted(Counter(self.hops).items())},
-            },
-        )
-        yield Measure(
-            "cap_exhaustion",
-            "Chains stopped by a limit",
-            chains,
-            self.stopped,
-            detail={"by_reason": _sorted(self.stops)},
-        )
-        yield Measure(
-            "repeat_questions",
-            "Questions the packet already answered",
-            counts["asked"],
-            counts["already_held"],
-            detail={"clarifications": counts["clarifications"]},
-        )
-        yield Measure(
-            "decision_retention",
-            "Decisions that arrive intact at the next hop",
-            counts["decisions"],
-            counts["intact"],
-            detail={
-                name: counts[name]
-                for name in ("lost", "altered", "shortened", "with_rationale", "with_evidence")
-            },
-        )
-        yield self._stage(
-            "queue",
-            "Accepted within the queue time",
-            {"limit_s": self.sla.queue, "open": counts["open"]},
-        )
-        yield self._stage("work", "Done within the specialist's time", {"open": counts["open"]})
-        yield Measure(
-            "sla_chain",
-            "Chains finished within the chain's time",
-            len(self.seconds["chain"]),
-            counts["chain_met"],
-            detail={
-                "limit_s": self.sla.chain,
-                "unfinished": counts["unfinished_chains"],
-                "late_though_every_stage_was_in_time": counts["late_by_sum"],
-                **_spread(self.seconds["chain"]),
-            },
-        )
-        latency = self.seconds["latency"]
-        yield Measure(
-            "handover_latency",
-            "Seconds from prepared to delivered",
-            len(latency),
-            value=median(latency) if latency else None,
-            detail=_spread(latency),
-        )
-        yield Measure(
-            "stage2_pulls",
-            "Handovers that needed the full history",
-            counts["delivered"],
-            counts["pulled"],
-            detail={"reads": counts["reads"], "tokens": counts["read_tokens"]},
-        )
-        yield self._refusals()
-        yield Measure(
-            "unneeded",
-            "Hand-backs that brought nothing",
-            counts["handed_back"],
-            counts["unneeded"],
-        )
-        yield Measure(
-            "tokens",
-            "Packages that had to leave something out",
-            counts["handovers"],
-            counts["shortened_packages"],
-            detail={
-                **{name: self.tokens[name] for name in ("asked", "delivered", "left_out")},
-                "estimated": counts["estimated"],
-            },
-        )
-
-    def _stage(self, stage: str, label: str, detail: Json) -> Measure:
-        return Measure(
-            f"sla_{stage}",
-            label,
-            self.counts[f"{stage}_n"],
-            self.counts[f"{stage}_met"],
-            detail={**detail, **_spread(self.seconds[stage])},
-        )
-
-    def _refusals(self) -> Measure:
-        refused = {
-            code: n
-            for code, n in _sorted(self.refused).items()
-            if code not in (_NARROWED, _NOT_WRITTEN)
-        }
-        calls = sum(refused.values())
-        return Measure(
-            "refusals",
-            "Handover calls that were refused",
-            self.counts["handovers"] + calls,
-            calls,
-            detail={
-                "by_reason": refused,
-                "rejected_by_receiver": _sorted(self.rejected),
-                "authority_narrowed": self.refused[_NARROWED],
-                "not_written": self.refused[_NOT_WRITTEN],
-            },
-        )
+        queue, work = story.queue_seconds(item) or 0, story.work_seconds(item) or 0
+        return queue <= self.sla.queue and work <= limit
 
 
-def _sorted(counter: Counter[str]) -> dict[str, int]:
-    """The most frequent first."""
-    return {
-        name: n for name, n in sorted(counter.items(), key=lambda item: (-item[1], item[0])) if n
+# --- the measures --------------------------------------------------------------------------------
+
+
+def _chain_length(tally: _Tally) -> Measure:
+    hops = tally.hops
+    by_hops = {str(length): hops[length] for length in sorted(hops)}
+    return Measure(
+        hops.total(),
+        value=fmean(hops.elements()) if hops else None,
+        detail={"max": max(hops, default=0), "by_hops": by_hops},
+    )
+
+
+def _cap_exhaustion(tally: _Tally) -> Measure:
+    by_reason = _most_first(tally.stops)
+    return Measure(tally.counts["chains"], tally.counts["stopped"], detail={"by_reason": by_reason})
+
+
+def _repeat_questions(tally: _Tally) -> Measure:
+    counts = tally.counts
+    return Measure(counts["asked"], counts["already_held"], detail=tally.pick("clarifications"))
+
+
+def _decision_retention(tally: _Tally) -> Measure:
+    detail = tally.pick("lost", "altered", "shortened", "with_rationale", "with_evidence")
+    return Measure(tally.counts["decisions"], tally.counts["intact"], detail=detail)
+
+
+def _sla_queue(tally: _Tally) -> Measure:
+    detail = {"limit_s": tally.sla.queue, **tally.pick("open"), **_spread(tally.queue)}
+    return Measure(len(tally.queue), tally.counts["queue_met"], detail=detail)
+
+
+def _sla_work(tally: _Tally) -> Measure:
+    detail = {**tally.pick("open"), **_spread(tally.work)}
+    return Measure(tally.counts["work_rated"], tally.counts["work_met"], detail=detail)
+
+
+def _sla_chain(tally: _Tally) -> Measure:
+    detail = {
+        "limit_s": tally.sla.chain,
+        **tally.pick("unfinished"),
+        "late_though_every_stage_was_in_time": tally.counts["late_by_sum"],
+        **_spread(tally.chain),
     }
+    return Measure(len(tally.chain), tally.counts["chain_met"], detail=detail)
+
+
+def _handover_latency(tally: _Tally) -> Measure:
+    spread = _spread(tally.latency)
+    return Measure(len(tally.latency), value=spread["median_s"], detail=spread)
+
+
+def _stage2_pulls(tally: _Tally) -> Measure:
+    counts = tally.counts
+    detail = {"reads": counts["reads"], "tokens": counts["read_tokens"]}
+    return Measure(counts["delivered"], counts["pulled"], detail=detail)
+
+
+def _refusals(tally: _Tally) -> Measure:
+    by_reason = _most_first(tally.refused)
+    detail = {
+        "by_reason": by_reason,
+        "rejected_by_receiver": _most_first(tally.rejected),
+        "authority_narrowed": by_reason.pop(_NARROWED, 0),
+        "not_written": by_reason.pop(_NOT_WRITTEN, 0),
+    }
+    calls = sum(by_reason.values())
+    return Measure(tally.counts["handovers"] + calls, calls, detail=detail)
+
+
+def _unneeded(tally: _Tally) -> Measure:
+    return Measure(tally.counts["handed_back"], tally.counts["unneeded"])
+
+
+def _tokens(tally: _Tally) -> Measure:
+    counts = tally.counts
+    detail = {name: counts[f"tokens_{name}"] for name in ("asked", "delivered", "left_out")}
+    detail["estimated"] = counts["estimated"]
+    return Measure(counts["handovers"], counts["shortened_packages"], detail=detail)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A measure: its id in JSON and in docs/metrics.md, its name in words, how it is computed."""
+
+    id: str
+    label: str
+    measured: Callable[[_Tally], Measure]
+
+
+MEASURES = (
+    Row("chain_length", "Chain length in hops, superseded ones not counted", _chain_length),
+    Row("cap_exhaustion", "Chains stopped by a limit", _cap_exhaustion),
+    Row("repeat_questions", "Questions the packet already answered", _repeat_questions),
+    Row("decision_retention", "Decisions that arrive intact at the next hop", _decision_retention),
+    Row("sla_queue", "Accepted within the queue time", _sla_queue),
+    Row("sla_work", "Done within the specialist's time", _sla_work),
+    Row("sla_chain", "Chains finished within the chain's time", _sla_chain),
+    Row("handover_latency", "Seconds from prepared to delivered", _handover_latency),
+    Row("stage2_pulls", "Handovers that needed the full history", _stage2_pulls),
+    Row("refusals", "Handover calls that were refused", _refusals),
+    Row("unneeded", "Hand-backs that brought nothing", _unneeded),
+    Row("tokens", "Packages that had to leave something out", _tokens),
+)
+
+
+def _most_first(counter: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _spread(seconds: Sequence[float]) -> Json:
     return {"median_s": median(seconds) if seconds else None, "max_s": max(seconds, default=None)}
 
 
-# --- definitions -----------------------------------------------------------------------------------------------------
+# --- definitions ---------------------------------------------------------------------------------
 
 
-def questions(clarify: Event) -> Counter[str]:
-    """What a `clarify` asked for: names, each once, and how many of them the packet held already."""
-    held = set(texts(clarify.data.get("already_held")))
-    asked = held | set(texts(clarify.data.get("missing")))
+def questions(clarify: Clarify) -> Counter[str]:
+    """What was asked for: names, each once, and how many of them the packet held already."""
+    held = set(clarify.already_held)
+    asked = held.union(clarify.missing)
     return Counter(asked=len(asked), already_held=len(held), clarifications=1)
 
 
-def _steps(
-    events: Iterable[Event],
-) -> Iterator[tuple[HandoverPacket, HandoverPacket, Sequence[str]]]:
-    """Each handover but the first: the packet the chain held, the one handed over, and what its package left out.
+def _steps(events: Iterable[Event]) -> Iterator[tuple[HandoverPacket, Prepared, HandoverPacket]]:
+    """Each handover but the first: the packet the chain held, and the one handed over.
 
-    An event that cannot follow, such as a verdict after the verdict, changes nothing, as in `chain.fold`.
+    An event that cannot follow, such as a verdict after the verdict, changes nothing, as in `fold`.
     """
     newest: HandoverPacket | None = None
-    states: dict[str, Any] = {}
+    states: dict[str, str] = {}
     for event in events:
-        state = states.get(event.handover)
-        if event.kind != "prepared" and state not in KINDS.get(event.kind, Payload).follows:
+        payload = event.payload
+        can_follow = states.get(event.handover) in payload.follows or isinstance(payload, Prepared)
+        if not can_follow or asks_nothing(payload):
             continue
-        if not asks_nothing(event):
-            states[event.handover] = "accepted" if event.kind == "reopened" else event.kind
-        packet = event.packet
-        if packet is None:
+        states[event.handover] = payload.state
+        if not isinstance(payload, WithPacket) or payload.packet is None:
             continue
-        if event.kind == "prepared" and newest is not None:
-            yield newest, packet, texts(event.data.get("omitted"))
-        newest = packet
+        if isinstance(payload, Prepared) and newest is not None:
+            yield newest, payload, payload.packet
+        newest = payload.packet
 
 
 def retention(
     before: HandoverPacket, after: HandoverPacket, omitted: Sequence[str]
 ) -> Counter[str]:
-    """How the active decisions of a packet arrive in the next: intact, shortened in the package, altered or lost.
+    """How the active decisions of a packet arrive: intact, shortened in the package, altered, lost.
 
-    One that was superseded, rejected or declined on the way, or has a newer version, was changed on purpose and is not counted.
+    One that was superseded, rejected or declined on the way, or has a newer version, was changed
+    on purpose and is not counted.
     """
-    found: Counter[str] = Counter()
+    arrived: dict[str, list[Decision]] = {}
+    for decision in after.decisions:
+        arrived.setdefault(decision.id, []).append(decision)
+    counts: Counter[str] = Counter()
     for decision in before.decisions:
-        if decision.status != "active":
-            continue
-        fate = _fate(decision, [item for item in after.decisions if item.id == decision.id])
-        if fate:
-            found.update((fate, "decisions"))
-            found["with_rationale"] += bool(decision.rationale)
-            found["with_evidence"] += bool(decision.evidence)
-    shortened = min(
-        found["intact"], sum(int(match[1]) for line in omitted if (match := _SHORTENED.match(line)))
-    )
-    found["intact"] -= shortened
-    found["shortened"] += shortened
-    return found
+        fate = _fate(decision, arrived.get(decision.id, []))
+        if decision.status == "active" and fate:
+            counts.update((fate, "decisions"))
+            counts["with_rationale"] += bool(decision.rationale)
+            counts["with_evidence"] += bool(decision.evidence)
+    shortened = min(counts["intact"], _shortened(omitted))
+    counts["intact"] -= shortened
+    counts["shortened"] += shortened
+    return counts
 
 
 def _fate(decision: Decision, same: Sequence[Decision]) -> str:
+    """intact, altered or lost; "" for a change on purpose."""
     if not same:
         return "lost"
-    if any(item.version > decision.version or item.status != "active" for item in same):
-        return ""
-    whole = (
+    fate = "altered"
+    for item in same:
+        if item.version > decision.version or item.status != "active":
+            return ""
+        if _says_as_much(item, decision):
+            fate = "intact"
+    return fate
+
+
+def _says_as_much(item: Decision, decision: Decision) -> bool:
+    return (
         item.text == decision.text
-        and item.rationale == (decision.rationale or item.rationale)
+        and decision.rationale in ("", item.rationale)
         and set(decision.evidence) <= set(item.evidence)
-        for item in same
     )
-    return "intact" if any(whole) else "altered"
+
+
+def _shortened(omitted: Iterable[str]) -> int:
+    """How many decisions the package has as titles only."""
+    matches = map(_SHORTENED.match, omitted)
+    return sum(int(match[1]) for match in matches if match)
 
 
 def needed(item: Handover) -> bool | None:
-    """Whether a hand-back brought a decision, artifact, state change or question; None where nothing was handed back."""
-    closed = story.closing(item)
-    if (
-        closed is None
-        or closed.kind not in ("done", "rejected", "clarify")
-        or item.returned is None
-    ):
+    """Whether a hand-back brought a decision, artifact, state change or question.
+
+    None where nothing was handed back.
+    """
+    verdict = story.verdict(item)
+    if item.returned is None or not isinstance(verdict, Done | Rejected | Clarify):
         return None
-    asked = texts(closed.data.get("missing"))
-    return bool(asked) or bool(set(news(item.returned, item.packet)) - {"summary"})
+    if isinstance(verdict, Clarify) and verdict.missing:
+        return True
+    return bool(set(news(item.returned, item.packet)) - {"summary"})

@@ -14,6 +14,7 @@ from rich.console import Console
 from usr.plugins.software_orchestrator.helpers.flow.prepare import prepare
 from usr.plugins.software_orchestrator.helpers.records import briefing
 from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger
 from usr.plugins.software_orchestrator.helpers.records.local import local_ports
 from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
 from usr.plugins.software_orchestrator.helpers.values.call import Call, Caller
@@ -22,6 +23,7 @@ from usr.plugins.software_orchestrator.helpers.values.errors import (
     RecordError,
     RequestError,
 )
+from usr.plugins.software_orchestrator.helpers.values.events import Draft
 from usr.plugins.software_orchestrator.helpers.values.settings import settings
 from usr.plugins.software_orchestrator.helpers.views import audit, report
 from usr.plugins.software_orchestrator.helpers.views.metrics import sla_of
@@ -285,6 +287,36 @@ def test_a_hostile_project_stops_no_other_command_for_the_rest(made, tmp_path):
     ) == (1, True, True)
     code, lines = run(metrics_text, tmp_path, KEY, sla_of(SETTINGS))
     assert (code, lines[-1]) == (1, "3 handovers in 1 chain, 1 chain unreadable")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"packet": {"identity": "x"}},
+        {"packet": {"identity": {"schema": 99}}},
+        {"packet": []},
+        {"estimated": int("9" * 4300), "delivered": int("8" * 4300)},
+        {"omitted": [f"Decisions: {'9' * 5000} shortened"]},
+    ],
+    ids=["identity", "newer", "no-packet", "numbers", "digits-in-words"],
+)
+def test_a_hostile_ledger_of_ones_own_stops_no_command_and_no_other_chain(tmp_path, more):
+    made = hero_chain(tmp_path / "whole")
+    hostile = ChainMaker(tmp_path / "hostile", seed=500)
+    hostile.hand_over()
+    first = Ledger(hostile.ledger, KEY).read().events[0]
+    draft = Draft("prepared", first.chain, "ho-hostile", data={**first.data, **more})
+    with hostile.folder.lock(1):
+        Ledger(hostile.ledger, KEY).append([draft] * 12)
+    for options in ({}, {"as_json": True}, {"console": terminal()}):
+        _, lines = run(audit_text, tmp_path, KEY, **options)
+        _, numbers = run(metrics_text, tmp_path, KEY, sla_of(SETTINGS), **options)
+        assert lines and numbers
+    _, lines = run(audit_text, tmp_path, KEY)
+    assert [line.split("/")[0] for line in lines[:2]] == ["hostile", "whole"]
+    read = audit.read_story(hostile.folder, first.chain, KEY)
+    json.dumps(audit.timeline(read))
+    assert next(audit.chains(made.folder, KEY))["hops"] == 3
 
 
 def test_a_folder_without_records_is_refused_with_what_to_name(tmp_path):
