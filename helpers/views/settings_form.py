@@ -1,4 +1,4 @@
-"""The settings page as data: every setting with its explanation and range, what holds, and where that comes from."""
+"""The settings page as data: every setting with its explanation and range, what holds, and why."""
 
 from __future__ import annotations
 
@@ -17,11 +17,15 @@ from ..values.settings import Settings, settings
 
 ROSTER = "roster"
 SHIPPED = "default"
+_SECTION = re.compile(r"# --- (.+) ---")
+_SETTING = re.compile(r"(\w+):")
+_UNITS = {"_s": " (seconds)", "_mb": " (MB)"}
+Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Layer:
-    """One saved config.json: for which project and profile ("" for all), where it lies, and what it sets."""
+    """One saved config.json: for which project and profile ("" for all), its path, what it sets."""
 
     project: str
     profile: str
@@ -30,32 +34,37 @@ class Layer:
 
     @property
     def source(self) -> str:
-        """In words: `installation`, `profile hacker`, `project shop`, `project shop, profile hacker`."""
-        parts = [
-            f"{kind} {name}"
-            for kind, name in (("project", self.project), ("profile", self.profile))
-            if name
-        ]
+        """In words: `installation`, `profile hacker`, `project shop, profile hacker`."""
+        parts = []
+        if self.project:
+            parts.append(f"project {self.project}")
+        if self.profile:
+            parts.append(f"profile {self.profile}")
         return ", ".join(parts) or "installation"
 
 
-def view(layers: Sequence[Layer], project: str = "", profile: str = "") -> dict[str, Any]:
-    """What the page of one scope shows, as JSON. `layers` in line, the strongest last.
+def view(layers: Sequence[Layer], project: str = "", profile: str = "") -> Json:
+    """What the page of one scope shows. `layers` in line, the strongest last.
 
-    groups[] {title, fields[] {key, title, help, kind, minimum, maximum, choices}} · own {key: value} what this scope itself
-    sets · inherited {key: {value, source}} what would hold without that · effective likewise · problem: why what is saved
-    cannot be used, or "". The roster is YAML text everywhere.
+    groups[] {title, fields[] {key, title, help, kind, minimum, maximum, choices}}
+    own {key: value}: what this scope itself sets; saved_in: where, or ""
+    inherited {key: {value, source}}: what would hold without that; effective likewise
+    problem: why what is saved cannot be used, or ""
+    The roster is YAML text everywhere.
     """
-    own = next(
-        (layer for layer in layers if (layer.project, layer.profile) == (project, profile)), None
-    )
-    others = [layer for layer in layers if layer is not own]
+    own = Layer(project, profile, "", {})
+    others = []
+    for layer in layers:
+        if (layer.project, layer.profile) == (project, profile):
+            own = layer
+        else:
+            others.append(layer)
     return {
         "groups": [dict(group) for group in groups()],
-        "own": as_shown(own.values) if own else {},
+        "own": as_shown(own.values),
         "inherited": _held(others),
         "effective": _held(layers),
-        "saved_in": own.path if own else "",
+        "saved_in": own.path,
         "problem": problem_of(layers),
     }
 
@@ -69,46 +78,43 @@ def problem_of(layers: Sequence[Layer]) -> str:
     return ""
 
 
-def checked(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What is saved for these values: each in its type, the roster as it was written, keys that are none of ours kept.
+def checked(values: Mapping[str, Any]) -> Json:
+    """What is saved for these values: each in its type, the roster as written, others' keys kept.
 
-    An empty value (None or "") is left out, so that the setting is inherited. Raises SettingsError naming the setting.
+    An empty value (None or "") is left out, so that the setting is inherited. Raises SettingsError
+    naming the setting.
     """
-    given = {key: value for key, value in values.items() if value is not None and value != ""}
-    held = settings(resources.default_settings(), given)
-    typed = {
-        key: getattr(held, key) for key in given if key in Settings.model_fields and key != ROSTER
-    }
-    return {**given, **typed}
+    saved = {key: value for key, value in values.items() if value not in (None, "")}
+    held = settings(resources.default_settings(), saved)
+    for key in saved.keys() & Settings.model_fields.keys() - {ROSTER}:
+        saved[key] = getattr(held, key)
+    return saved
 
 
-def as_shown(values: Mapping[str, Any]) -> dict[str, Any]:
+def as_shown(values: Mapping[str, Any]) -> Json:
     """The settings among the values, the roster as text."""
-    return {
-        key: _shown(key, value)
-        for key, value in values.items()
-        if key in Settings.model_fields and value is not None
-    }
+    shown = {}
+    for key, value in values.items():
+        if key in Settings.model_fields and value is not None:
+            shown[key] = _roster_text(value) if key == ROSTER else value
+    return shown
 
 
-def _held(layers: Sequence[Layer]) -> dict[str, dict[str, Any]]:
-    found = {
-        key: {"value": _shown(key, value), "source": SHIPPED}
-        for key, value in resources.default_settings().items()
-    }
-    found[ROSTER]["value"] = shipped_roster()
-    for layer in layers:
-        found |= {
-            key: {"value": value, "source": layer.source}
-            for key, value in as_shown(layer.values).items()
-        }
-    return found
+def _held(layers: Sequence[Layer]) -> dict[str, Json]:
+    shipped = {**resources.default_settings(), ROSTER: shipped_roster()}
+    sources = [(SHIPPED, shipped)]
+    sources += [(layer.source, dict(layer.values)) for layer in layers]
+    held: dict[str, Json] = {}
+    for source, values in sources:
+        for key, value in as_shown(values).items():
+            held[key] = {"value": value, "source": source}
+    return held
 
 
-def _shown(key: str, value: Any) -> Any:
-    if key != ROSTER or isinstance(value, str):
-        return value
-    text: str = yaml.safe_dump(value, allow_unicode=True, sort_keys=False, width=120)
+def _roster_text(roster: Any) -> str:
+    if isinstance(roster, str):
+        return roster
+    text: str = yaml.safe_dump(roster, allow_unicode=True, sort_keys=False, width=120)
     return text
 
 
@@ -118,49 +124,60 @@ def shipped_roster() -> str:
 
 
 @lru_cache(maxsize=1)
-def groups() -> tuple[dict[str, Any], ...]:
-    """The sections of default_config.yaml with their settings; the comment above a setting is its explanation."""
-    found: list[dict[str, Any]] = []
+def groups() -> tuple[Json, ...]:
+    """The sections of default_config.yaml; the comment above a setting is its explanation."""
+    sections: list[Json] = []
     comment: list[str] = []
     for line in resources.default_settings_text().splitlines():
-        section = re.fullmatch(r"# --- (.+) ---", line)
-        setting = re.match(r"(\w+):", line)
-        if section:
-            found.append({"title": section.group(1), "fields": []})
+        if section := _SECTION.fullmatch(line):
+            sections.append({"title": section[1], "fields": []})
             comment = []
         elif line.startswith("#"):
             comment.append(line[1:].removeprefix(" ").rstrip())
-        elif setting and found:
-            found[-1]["fields"].append(_field(setting.group(1), _flowing(comment)))
+        elif sections and (setting := _SETTING.match(line)):
+            sections[-1]["fields"].append(_field(setting[1], _flowing(comment)))
             comment = []
         elif not line.startswith(" "):
             comment = []
-    return tuple(found)
+    return tuple(sections)
 
 
-def _flowing(comment: list[str]) -> str:
-    """Comment lines as paragraphs: a line that goes on is joined, an indented `name   meaning` becomes `• name: meaning`."""
+def _flowing(comment: Sequence[str]) -> str:
+    """Comment lines as paragraphs.
+
+    A line that goes on is joined, an indented `name   meaning` becomes `• name: meaning`.
+    """
     joined = re.sub(r"\n(?=\S| {6,})\s*", " ", "\n".join(comment))
     return re.sub(r"^ +(\w+) {2,}", r"• \1: ", joined, flags=re.MULTILINE)
 
 
-def _field(key: str, help_text: str) -> dict[str, Any]:
+def _field(key: str, help_text: str) -> Json:
     schema = Settings.model_json_schema()["properties"][key]
+    above = schema.get("exclusiveMinimum")
+    least = above + 1 if schema.get("type") == "integer" and above is not None else above
     return {
         "key": key,
         "title": _title(key),
         "help": help_text,
-        "kind": "roster" if key == ROSTER else "choice" if "enum" in schema else schema["type"],
-        "minimum": schema.get(
-            "minimum", 1 if schema.get("type") == "integer" else schema.get("exclusiveMinimum")
-        ),
+        "kind": _kind(key, schema),
+        "minimum": schema.get("minimum", least),
         "maximum": schema.get("maximum"),
         "choices": schema.get("enum", []),
     }
 
 
+def _kind(key: str, schema: Mapping[str, Any]) -> str:
+    """roster, choice, or the type in JSON schema."""
+    if key == ROSTER:
+        return ROSTER
+    return "choice" if "enum" in schema else str(schema["type"])
+
+
 def _title(key: str) -> str:
     """The setting's name as a person reads it: `lock_timeout_s` -> `Lock timeout (seconds)`."""
-    words = key.removesuffix("_s").removesuffix("_mb").replace("_", " ")
-    unit = " (seconds)" if key.endswith("_s") else " (MB)" if key.endswith("_mb") else ""
-    return re.sub(r"\bsla\b", "SLA", words[0].upper() + words[1:], flags=re.IGNORECASE) + unit
+    name, unit = key, ""
+    for suffix, words in _UNITS.items():
+        if key.endswith(suffix):
+            name, unit = key.removesuffix(suffix), words
+    title = name.replace("_", " ").capitalize()
+    return re.sub(r"\bsla\b", "SLA", title, flags=re.IGNORECASE) + unit
