@@ -1,13 +1,14 @@
-"""The commands `audit`, `verify` and `metrics` as text: lines for a pipe, tables and a progress bar for a terminal, or JSON.
+"""The commands `audit`, `verify` and `metrics` as text: lines for a pipe, tables for a terminal, JSON.
 
-Each takes `write`, called with every line, and a rich `console` when standard output is a terminal; each returns the exit code.
-Raises HandoverError for a folder, chain or date that is none. Text from the records is shown in one line, escaped.
+Each takes `write`, called with every line, and a rich `console` when standard output is a terminal;
+each returns the exit code. Raises HandoverError for a folder, chain or date that is none. Text from
+the records is shown in one line, escaped.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +30,17 @@ Write = Callable[[str], None]
 Console = Any  # rich.console.Console, imported by whoever has a terminal
 
 
-# --- audit -----------------------------------------------------------------------------------------------------------
+# --- audit ---------------------------------------------------------------------------------------
+
+_CHAIN_TITLES = ("Project", "Chain", "State", "Hops", "Handovers", "Tokens", "Time", "Also")
+# Of a ChainSummary: counts that are told where there is something to tell.
+_BESIDE = {
+    "history_reads": "history reads",
+    "escalations": "escalations",
+    "refusals": "refused calls",
+    "foreign": "events of another installation",
+    "faults": "faults, see verify",
+}
 
 
 def audit_text(
@@ -42,56 +53,66 @@ def audit_text(
     as_json: bool = False,
     console: Console = None,
 ) -> int:
-    """All chains, a line each; with `chain` what happened in that one. 1 when a chain cannot be read."""
+    """All chains, a line each; with `chain` its timeline. 1 when a chain cannot be read."""
     folders, earliest = audit.projects(directory), since_time(since)
     if chain:
         return _one_chain(folders, chain, key, write, as_json)
-    found = (summary for folder in folders for summary in _chains(folder, key, earliest))
+    tally = _ReadChains()
+    summaries = tally.of(_summaries(folders, key, earliest))
     if as_json:
-        return _stream(write, "chains", found, lambda item: bool(item["error"]))
-    summaries = list(found) if console else found
-    several = len(folders) > 1
+        _stream(write, "chains", summaries)
+        return tally.code
+    rows = (_chain_cells(summary, len(folders) > 1) for summary in summaries)
     if console:
-        _table(
-            console,
-            _CHAIN_TITLES,
-            [(_project_name(item) if several else "", *_chain_cells(item)) for item in summaries],
-            keep=2,
-        )
-    code = count = 0
-    for summary in summaries:
-        code, count = max(code, int(bool(summary["error"]))), count + 1
-        if not console:
-            project = f"{_project_name(summary)}/" if several else ""
-            write(
-                project + "  ".join(filter(None, _chain_cells(summary)))
-                if summary["chain"]
-                else _no_chain_line(summary, project)
-            )
-    write(
-        f"{_counted(count, 'chain')} in {_counted(len(folders), 'project')}"
-        + (f" since {since}" if since else "")
-    )
-    return code
+        _table(console, _CHAIN_TITLES, list(rows), keep=2)
+    else:
+        for project, name, *cells in rows:
+            place = f"{project}/{name}" if project else name
+            write(_joined(place, *cells))
+    when = f" since {since}" if since else ""
+    write(f"{_counted(tally.chains, 'chain')} in {_counted(len(folders), 'project')}{when}")
+    return tally.code
 
 
-def _chains(folder: HandoverFolder, key: bytes, since: str) -> Iterator[Json]:
-    """The folder's chains, or one summary that says why its ledgers cannot be listed."""
-    try:
-        yield from audit.chains(folder, key, since)
-    except RecordError as error:
-        yield story.summary(Story(Chain(""), (), error=error.message), project=str(folder.root))
+class _ReadChains:
+    """How many chains went by, and the exit code: 1 when one of them cannot be read."""
+
+    chains = code = 0
+
+    def of(self, summaries: Iterable[Json]) -> Iterator[Json]:
+        for summary in summaries:
+            self.chains += 1
+            if summary["error"]:
+                self.code = 1
+            yield summary
 
 
-def _stories(folder: HandoverFolder, key: bytes) -> Iterator[Story]:
-    try:
-        yield from audit.stories(folder, key)
-    except RecordError as error:
-        yield Story(Chain(""), (), error=error.message)
+def _summaries(folders: Iterable[HandoverFolder], key: bytes, since: str) -> Iterator[Json]:
+    """All chains; of a folder whose ledgers cannot be listed one summary that says why."""
+    for folder in folders:
+        try:
+            yield from audit.chains(folder, key, since)
+        except RecordError as error:
+            yield story.summary(_unlisted(error), project=str(folder.root))
+
+
+def _stories(folders: Iterable[HandoverFolder], key: bytes) -> Iterator[Story]:
+    for folder in folders:
+        try:
+            yield from audit.stories(folder, key)
+        except RecordError as error:
+            yield _unlisted(error)
+
+
+def _unlisted(error: RecordError) -> Story:
+    return Story(Chain(""), (), error=error.message)
 
 
 def since_time(since: str) -> str:
-    """An ISO date or time, as the ledgers write times (UTC when it names no zone); "" for "". Raises RequestError."""
+    """An ISO date or time as the ledgers write times, "" for "".
+
+    It is UTC when it names no zone. Raises RequestError.
+    """
     if not since:
         return ""
     try:
@@ -104,116 +125,102 @@ def since_time(since: str) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-_CHAIN_TITLES = ("Project", "Chain", "State", "Hops", "Handovers", "Tokens", "Time", "Also")
-
-
-def _project_name(item: Json) -> str:
-    return one_line(Path(item["project"]).name)
-
-
-def _no_chain_line(item: Json, project: str) -> str:
-    """A folder whose ledgers cannot be listed."""
-    return "  ".join(filter(None, (project, *_chain_cells(item))))
-
-
-def _chain_cells(item: Json) -> tuple[str, ...]:
-    state = f"{item['state']} ({item['holder']})" if item["holder"] else item["state"]
-    beside = (
-        *(f"{label} {item[name]:,}" for name, label in _BESIDE if item[name]),
-        *((item["stop"],) if item["stop"] else ()),
-        *((item["error"],) if item["error"] else ()),
-    )
-    asked, delivered = item["tokens"]["asked"], item["tokens"]["delivered"]
-    superseded = item["verdicts"].get("superseded", 0)
+def _chain_cells(summary: Json, with_project: bool = False) -> tuple[str, ...]:
+    """A cell for each of `_CHAIN_TITLES`, "" for nothing to tell."""
+    verdicts = dict(summary["verdicts"])
+    superseded = verdicts.pop("superseded", 0)
+    hops = _counted(summary["hops"] - superseded, "hop")
+    holder, tokens = summary["holder"], summary["tokens"]
     return (
-        one_line(item["chain"]),
-        one_line(state),
-        _counted(item["hops"] - superseded, "hop")
-        + (f" + {superseded:,} superseded" if superseded else ""),
-        ", ".join(
-            f"{state} {count:,}"
-            for state, count in item["verdicts"].items()
-            if state != "superseded"
-        ),
-        f"{delivered:,} of {asked:,} tokens",
-        duration(item["seconds"]),
-        one_line(", ".join(beside)),
+        one_line(Path(summary["project"]).name) if with_project else "",
+        one_line(summary["chain"]),
+        one_line(f"{summary['state']} ({holder})" if holder else summary["state"]),
+        f"{hops} + {superseded:,} superseded" if superseded else hops,
+        _counts(verdicts),
+        f"{tokens['delivered']:,} of {tokens['asked']:,} tokens",
+        duration(summary["seconds"]),
+        one_line(_beside(summary)),
     )
 
 
-_BESIDE = (
-    ("history_reads", "history reads"),
-    ("escalations", "escalations"),
-    ("refusals", "refused calls"),
-    ("foreign", "events of another installation"),
-    ("faults", "faults, see verify"),
-)
+def _beside(summary: Json) -> str:
+    counts = {label: summary[name] for name, label in _BESIDE.items() if summary[name]}
+    return _joined(_counts(counts), summary["stop"], summary["error"], by=", ")
 
 
 def _one_chain(
     folders: Sequence[HandoverFolder], chain: str, key: bytes, write: Write, as_json: bool
 ) -> int:
-    found = next((folder for folder in folders if _holds(folder, chain)), None)
-    if found is None:
-        raise RecordError(
-            f"no chain {one_line(chain, 120)} is recorded here",
-            "see the list: execute.py audit DIR",
-            "unknown_reference",
-        )
-    told = audit.read_story(found, chain, key)
-    summary, picture = story.summary(told, project=str(found.root)), audit.timeline(told)
+    folder = _folder_holding(folders, chain)
+    told = audit.read_story(folder, chain, key)
+    summary, picture = story.summary(told, project=str(folder.root)), audit.timeline(told)
     if as_json:
         write(json.dumps({"summary": summary, "timeline": picture}, ensure_ascii=False, indent=2))
-        return int(bool(told.error))
-    write("  ".join(filter(None, _chain_cells(summary))))
-    for line in timeline_lines(picture):
-        write(line)
-    for item in summary["handovers"]:
-        write(_handover_line(item))
+    else:
+        write(_joined(*_chain_cells(summary)))
+        for line in timeline_lines(picture):
+            write(line)
+        for item in summary["handovers"]:
+            write(_handover_line(item))
     return int(bool(told.error))
 
 
-def _holds(folder: HandoverFolder, chain: str) -> bool:
-    try:
-        return folder.ledger_path(chain).exists()
-    except RecordError:  # no chain can have this name
-        return False
+def _folder_holding(folders: Iterable[HandoverFolder], chain: str) -> HandoverFolder:
+    for folder in folders:
+        try:
+            if folder.ledger_path(chain).exists():
+                return folder
+        except RecordError:  # no chain can have this name
+            continue
+    raise RecordError(
+        f"no chain {one_line(chain, 120)} is recorded here",
+        "see the list: execute.py audit DIR",
+        "unknown_reference",
+    )
 
 
 def timeline_lines(picture: Json) -> Iterator[str]:
     """A line for every arrow and mark, in the order of the ledger."""
-    arrows = [
-        (a["order"], a["time"], f"{a['from']} → {a['to']}  hop {a['hop']}  {_arrow_words(a)}")
-        for a in picture["arrows"]
-    ]
-    marks = [(m["order"], m["time"], f"{m['agent']}  {_mark_words(m)}") for m in picture["marks"]]
-    for _, time, line in sorted([*arrows, *marks]):
-        yield one_line(f"{time[:10]} {time[11:19]}  {line}")
+    lines = [(mark["order"], mark["time"], _mark_words(mark)) for mark in picture["marks"]]
+    lines += [(arrow["order"], arrow["time"], _arrow_words(arrow)) for arrow in picture["arrows"]]
+    for _, time, words in sorted(lines):
+        yield one_line(f"{time[:10]} {time[11:19]}  {words}")
 
 
 def _mark_words(mark: Json) -> str:
-    return "  ".join(filter(None, (mark["kind"].replace("_", " "), mark["handover"], mark["text"])))
+    kind = mark["kind"].replace("_", " ")
+    return f"{mark['agent']}  {_joined(kind, mark['handover'], mark['text'])}"
 
 
 def _arrow_words(arrow: Json) -> str:
-    words = ("handover" if arrow["kind"] == "handover" else arrow["label"], arrow["handover"])
-    size = f"{arrow['tokens']:,} tokens" if arrow["tokens"] else ""
-    return "  ".join(filter(None, (*words, size, "open" if arrow["open"] else "", arrow["why"])))
+    is_handover = arrow["kind"] == "handover"
+    return _joined(
+        f"{arrow['from']} → {arrow['to']}",
+        f"hop {arrow['hop']}",
+        "handover" if is_handover else arrow["label"],
+        arrow["handover"],
+        f"{arrow['tokens']:,} tokens" if arrow["tokens"] else "",
+        "open" if arrow["open"] else "",
+        arrow["why"],
+    )
 
 
 def _handover_line(item: Json) -> str:
-    spent = (("queue", item["queue_s"]), ("work", item["work_s"]))
-    words = [
+    queue, work, tokens = duration(item["queue_s"]), duration(item["work_s"]), item["tokens"]
+    left_out = [f"left out: {line}" for line in item["omitted"]]
+    paths = {entry["path"] for entry in item["briefing"]}
+    words = _joined(
         f"hop {item['hop']}",
         item["handover"],
         item["receiver"],
         item["state"],
-        *(f"{name} {duration(s)}" for name, s in spent if s is not None),
-    ]
-    words.append(f"{item['tokens']['delivered']:,} of {item['tokens']['asked']:,} tokens")
-    words += [f"left out: {line}" for line in item["omitted"]]
-    words += sorted({entry["path"] for entry in item["briefing"] if entry["path"]})
-    return one_line("  ".join(words))
+        f"queue {queue}" if queue else "",
+        f"work {work}" if work else "",
+        f"{tokens['delivered']:,} of {tokens['asked']:,} tokens",
+        *left_out,
+        *sorted(paths),
+    )
+    return one_line(words)
 
 
 def duration(seconds: float | None) -> str:
@@ -223,34 +230,26 @@ def duration(seconds: float | None) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)
-    return (
-        f"{days} d {hours:02}:{minutes:02}:{rest:02}" if days else f"{hours}:{minutes:02}:{rest:02}"
-    )
+    if days:
+        return f"{days} d {hours:02}:{minutes:02}:{rest:02}"
+    return f"{hours}:{minutes:02}:{rest:02}"
 
 
-# --- verify ----------------------------------------------------------------------------------------------------------
+# --- verify --------------------------------------------------------------------------------------
 
 
 def verify_text(
     directory: Path, key: bytes, write: Write, *, as_json: bool = False, console: Console = None
 ) -> int:
     """A line for every fault and note, then how much was checked. 1 when there is a fault."""
-    folders = audit.projects(directory)
-    several, totals = len(folders) > 1, _Totals()
+    folders, totals = audit.projects(directory), _Totals()
     with _progress(console, "verifying") as progress:
-        results = verifying.verify(folders, key, progress)
+        results = totals.of(verifying.verify(folders, key, progress))
         if as_json:
-            _stream(
-                write,
-                "findings",
-                (_finding_json(r, f) for r in totals.of(results) for f in r.findings),
-                tail=totals.to_json,
-            )
+            _stream(write, "findings", _findings_json(results), tail=totals.to_json)
             return totals.code
-        for result in totals.of(results):
-            for finding in result.findings:
-                if finding.kind != "other":
-                    write(_finding_line(result, finding, several))
+        for line in _finding_lines(results, with_project=len(folders) > 1):
+            write(line)
     for line in totals.lines():
         write(line)
     return totals.code
@@ -280,50 +279,63 @@ class _Totals:
             self.notes += len(result.findings) - faults
             self.others["entries"] += result.other_entries
             self.others["events"] += result.other_events
-            self.others["files"] += bool(result.other_entries or result.other_events)
+            self.others["files"] += (result.other_entries, result.other_events) != (0, 0)
             self.unsigned["entries"] += result.unsigned
             self.unsigned["files"] += bool(result.unsigned)
             yield result
 
     def to_json(self) -> Json:
-        """{checked: {files, entries, events, bytes, faults, notes, others: {entries, events, files},
-        unsigned: {entries, files}}}"""
+        """{checked: {files, entries, events, bytes, faults, notes,
+        others: {entries, events, files}, unsigned: {entries, files}}}"""
         return {"checked": self.__dict__}
 
     def lines(self) -> Iterator[str]:
-        """One note for all that other installations wrote, one for all that nobody signed, the sum."""
-        entries = _counted(self.others["entries"], "entry", "entries")
-        events = _counted(self.others["events"], "event")
-        if self.others["files"]:
+        """A note for what other installations wrote, one for what nobody signed, the sum."""
+        others, unsigned = self.others, self.unsigned
+        if others["files"]:
             yield (
-                f"note other: {entries} and {events} in {_counted(self.others['files'], 'file')}"
-                " were written by another installation: each was checked against its own hash, that"
-                " they are genuine can only be verified there"
+                f"note other: {_entries(others['entries'])} and"
+                f" {_counted(others['events'], 'event')} in {_counted(others['files'], 'file')}"
+                " were written by another installation: each was checked against its own hash,"
+                " that they are genuine can only be verified there"
             )
-        if self.unsigned["files"]:
+        if unsigned["files"]:
             yield (
-                f"note other: {_counted(self.unsigned['entries'], 'entry', 'entries')} in"
-                f" {_counted(self.unsigned['files'], 'file')} match their own hash and no event here"
+                f"note other: {_entries(unsigned['entries'])} in"
+                f" {_counted(unsigned['files'], 'file')} match their own hash and no event here"
                 " signs them: another installation's, or the end of a ledger was cut off"
             )
         yield (
-            f"verified {_counted(self.entries, 'entry', 'entries')} and"
-            f" {_counted(self.events, 'event')} in {_counted(self.files, 'file')},"
-            f" {self.bytes:,} bytes: {_counted(self.faults, 'fault')}, {_counted(self.notes, 'note')}"
+            f"verified {_entries(self.entries)} and {_counted(self.events, 'event')} in"
+            f" {_counted(self.files, 'file')}, {self.bytes:,} bytes:"
+            f" {_counted(self.faults, 'fault')}, {_counted(self.notes, 'note')}"
         )
         if not self.files:
             yield "there was nothing to verify: no ledger and no briefing is recorded here"
 
 
-def _finding_line(result: Result, finding: Finding, several: bool) -> str:
-    project = f"{Path(result.project).name}/" if several else ""
-    return one_line(
-        f"{finding.level} {finding.kind.replace('_', ' ')}: {project}{finding.where}: {finding.detail}"
-    )
+def _entries(count: int) -> str:
+    return _counted(count, "entry", "entries")
 
 
-def _finding_json(result: Result, finding: Finding) -> Json:
-    return {"project": result.project, "file": result.file, **finding._asdict()}
+def _finding_lines(results: Iterable[Result], with_project: bool) -> Iterator[str]:
+    """What is only another installation's is in the totals."""
+    for result in results:
+        project = f"{Path(result.project).name}/" if with_project else ""
+        for finding in result.findings:
+            if finding.kind != "other":
+                yield one_line(_finding_words(finding, project))
+
+
+def _finding_words(finding: Finding, project: str) -> str:
+    kind = finding.kind.replace("_", " ")
+    return f"{finding.level} {kind}: {project}{finding.where}: {finding.detail}"
+
+
+def _findings_json(results: Iterable[Result]) -> Iterator[Json]:
+    for result in results:
+        for finding in result.findings:
+            yield {"project": result.project, "file": result.file, **finding._asdict()}
 
 
 @contextmanager
@@ -339,7 +351,7 @@ def _progress(console: Console, label: str) -> Iterator[Progress]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-# --- metrics ---------------------------------------------------------------------------------------------------------
+# --- metrics -------------------------------------------------------------------------------------
 
 
 def metrics_text(
@@ -352,37 +364,32 @@ def metrics_text(
     console: Console = None,
 ) -> int:
     """Every measure with its n; 1 when chains could not be read."""
-    folders = audit.projects(directory)
-    found = measuring.of_stories(
-        (told for folder in folders for told in _stories(folder, key)), sla
-    )
+    metrics = measuring.of_stories(_stories(audit.projects(directory), key), sla)
     if as_json:
-        write(json.dumps(found.to_json(), ensure_ascii=False, indent=2))
-    else:
-        counted = [_measure_cells(measure) for measure in found.measures if measure.n]
-        if console:
-            _table(console, ("Measure", "Value", "More"), counted)
+        write(json.dumps(metrics.to_json(), ensure_ascii=False, indent=2))
+        return int(metrics.unreadable > 0)
+    rows, empty = [], []
+    for measure in metrics.measures:
+        if measure.n:
+            rows.append((measure.label, value_text(measure), _details(measure.detail, "; ")))
         else:
-            for label, value, more in counted:
-                write("  ".join(filter(None, (f"{label}:", value, more))))
-        if empty := [_empty_words(measure) for measure in found.measures if not measure.n]:
-            write(f"Nothing to count yet (n = 0): {'; '.join(empty)}")
-        write(_metrics_line(found))
-    return int(found.unreadable > 0)
-
-
-def _measure_cells(measure: Measure) -> tuple[str, str, str]:
-    return measure.label, value_text(measure), one_line("; ".join(_details(measure.detail)))
+            empty.append(_empty_words(measure))
+    if console:
+        _table(console, ("Measure", "Value", "More"), rows)
+    else:
+        for label, value, more in rows:
+            write(_joined(f"{label}:", value, more))
+    if empty:
+        write(f"Nothing to count yet (n = 0): {'; '.join(empty)}")
+    write(_metrics_line(metrics))
+    return int(metrics.unreadable > 0)
 
 
 def _empty_words(measure: Measure) -> str:
     """Of a measure without a number: its name, and what it tells beside limits."""
-    beside = one_line(
-        ", ".join(
-            _details({name: value for name, value in measure.detail.items() if name != "limit_s"})
-        )
-    )
-    return measure.label + (f" ({beside})" if beside else "")
+    told = {name: value for name, value in measure.detail.items() if name != "limit_s"}
+    beside = _details(told, ", ")
+    return f"{measure.label} ({beside})" if beside else measure.label
 
 
 def value_text(measure: Measure) -> str:
@@ -391,108 +398,107 @@ def value_text(measure: Measure) -> str:
         return "nothing to count (n = 0)"
     if measure.rate is not None:
         return f"{measure.rate:.0%} ({measure.hits:,} of {measure.n:,})"
-    return (
-        f"{measure.value:,.1f} (n = {measure.n:,})"
-        if measure.value is not None
-        else f"n = {measure.n:,}"
+    return f"{measure.value:,.1f} (n = {measure.n:,})"
+
+
+def _details(detail: Json, by: str) -> str:
+    return one_line(_joined(*map(_detail_words, detail, detail.values()), by=by))
+
+
+def _detail_words(name: str, value: Any) -> str:
+    """A detail of a measure; `_s` at the end of its name means seconds. "" for nothing."""
+    label = name.replace("_", " ")
+    if name == "by_hops":
+        chains = [
+            f"{_counted(n, 'chain')} of {_counted(int(hops), 'hop')}" for hops, n in value.items()
+        ]
+        return ", ".join(chains)
+    if name.endswith("_s"):
+        return _labelled(name[:-2].replace("_", " "), duration(value))
+    if isinstance(value, dict):
+        return _labelled(f"{label}:", _counts(value))
+    return f"{label} {value:,}" if value else ""
+
+
+def _labelled(label: str, words: str) -> str:
+    return f"{label} {words}" if words else ""
+
+
+def _metrics_line(metrics: Metrics) -> str:
+    unreadable, foreign = _counted(metrics.unreadable, "chain"), _counted(metrics.foreign, "event")
+    return _joined(
+        f"{_counted(metrics.handovers, 'handover')} in {_counted(metrics.chains, 'chain')}",
+        f"{unreadable} unreadable" if metrics.unreadable else "",
+        f"{foreign} of another installation not counted" if metrics.foreign else "",
+        by=", ",
     )
 
 
-def _details(detail: Json) -> Iterator[str]:
-    for name, value in detail.items():
-        label = name.replace("_", " ")
-        if name == "by_hops":
-            yield ", ".join(
-                f"{_counted(count, 'chain')} of {_counted(int(hops), 'hop')}"
-                for hops, count in value.items()
-            )
-        elif name.endswith("_s"):
-            if value is not None:
-                yield f"{label.removesuffix(' s')} {duration(value)}"
-        elif isinstance(value, dict):
-            if value:
-                yield f"{label}: " + ", ".join(f"{key} {count:,}" for key, count in value.items())
-        elif value:
-            yield f"{label} {value:,}"
+# --- output --------------------------------------------------------------------------------------
 
-
-def _metrics_line(found: Metrics) -> str:
-    left = (
-        f"{_counted(found.unreadable, 'chain')} unreadable" if found.unreadable else "",
-        f"{_counted(found.foreign, 'event')} of another installation not counted"
-        if found.foreign
-        else "",
-    )
-    return ", ".join(
-        (
-            f"{_counted(found.handovers, 'handover')} in {_counted(found.chains, 'chain')}",
-            *filter(None, left),
-        )
-    )
-
-
-# --- output ----------------------------------------------------------------------------------------------------------
+_LEAST_LAST = 24  # characters that the last column may be wrapped to
 
 
 def _counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-_LEAST_LAST = 24  # characters that the last column may be wrapped to
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())
+
+
+def _joined(*words: str, by: str = "  ") -> str:
+    """The words that are not empty."""
+    return by.join(filter(None, words))
 
 
 def _table(
     console: Console, titles: Sequence[str], rows: Sequence[Sequence[str]], keep: int = 1
 ) -> None:
-    """Columns that hold something; where they are too wide for the terminal each row becomes a few lines.
+    """Columns that hold something; where they are too wide each row becomes a few lines.
 
-    Nothing but the last column is wrapped, so that no id is broken. `keep` cells stand on a row's first line.
+    Nothing but the last column is wrapped, so that no id is broken. `keep` cells stand on a row's
+    first line.
     """
     from rich.cells import cell_len
     from rich.padding import Padding
     from rich.table import Column, Table
     from rich.text import Text
 
-    used = [at for at in range(len(titles)) if any(row[at] for row in rows)]
-    if not used:
+    columns = [column for column in zip(titles, *rows, strict=True) if any(column[1:])]
+    if not columns:
         return
-    widths = [
-        max(cell_len(cell) for cell in (titles[at], *(row[at] for row in rows))) for at in used
-    ]
-    if sum(widths[:-1]) + min(widths[-1], _LEAST_LAST) + 3 * len(used) + 1 <= console.width:
-        table = Table(*(Column(titles[at], no_wrap=at != used[-1], overflow="fold") for at in used))
-        for row in rows:
-            table.add_row(*(Text(row[at]) for at in used))
+    *widths, last = [max(map(cell_len, column)) for column in columns]
+    borders = 3 * len(columns) + 1
+    if sum(widths) + min(last, _LEAST_LAST) + borders <= console.width:
+        table = Table(*(Column(title, no_wrap=True) for title, *_ in columns[:-1]))
+        table.add_column(columns[-1][0], overflow="fold")
+        for cells in list(zip(*columns, strict=True))[1:]:
+            table.add_row(*map(Text, cells))
         console.print(table)
         return
     for row in rows:
-        console.print(
-            Text("/".join(filter(None, row[:keep])), style="bold"),
-            no_wrap=True,
-            overflow="ignore",
-            crop=False,
-        )
-        console.print(Padding(Text("  ".join(filter(None, row[keep:]))), (0, 0, 0, 2)))
+        head = Text(_joined(*row[:keep], by="/"), style="bold")
+        console.print(head, no_wrap=True, overflow="ignore", crop=False)
+        console.print(Padding(Text(_joined(*row[keep:])), (0, 0, 0, 2)))
 
 
 def _stream(
-    write: Write,
-    name: str,
-    items: Iterable[Json],
-    is_bad: Callable[[Json], bool] = lambda item: False,
-    tail: Callable[[], Json] = dict,
-) -> int:
-    """One JSON object with a list in it, an item a line, so that nothing is held; `tail` is asked for more members at the end."""
-    bad, line = False, ""
+    write: Write, name: str, items: Iterable[Json], tail: Callable[[], Json] = dict
+) -> None:
+    """One JSON object with a list in it, an item a line, so that nothing is held.
+
+    `tail` is asked for more members at the end.
+    """
     write(f'{{"{name}": [')
+    line = ""
     for item in items:
         if line:
             write(f"{line},")
-        line, bad = json.dumps(item, ensure_ascii=False), bad or is_bad(item)
+        line = json.dumps(item, ensure_ascii=False)
     if line:
         write(line)
-    more = "".join(
+    members = [
         f', "{key}": {json.dumps(value, ensure_ascii=False)}' for key, value in tail().items()
-    )
-    write(f"]{more}}}")
-    return int(bad)
+    ]
+    write(f"]{''.join(members)}}}")
