@@ -1,23 +1,14 @@
-"""What a person or a program wants to see of the records: chains, timelines, packets and briefings, read and never written.
+"""The records that people and programs are shown, read and never written.
 
-    projects(directory)                    -> tuple[HandoverFolder, ...]    a project, or every project of a folder
-    chains(folder, key, since="")          -> Iterator[ChainSummary]        in the order of names
-    stories(folder, key)                   -> Iterator[Story]
-    read_story(folder, chain_id, key)      -> Story
-    timeline(story)                        -> {lanes, bars, arrows, marks, ...}
-    packet_of(story, handover_id)          -> {summary, packet, returned, note, ...} or None
-    briefing_text(folder, name)            -> str
-    briefing_names(folder)                 -> tuple[str, ...]
-
-All shapes are plain JSON and are told in `chain_view` (ChainSummary, HandoverSummary) and in the functions' docstrings there.
-A ledger that cannot be read is a ChainSummary with state "unreadable" and an `error`; it never stops the others.
+All shapes are plain JSON, told in `story` (ChainSummary, HandoverSummary) and in the docstrings of
+its functions. A ledger that cannot be read is a ChainSummary with state "unreadable" and an
+`error`; it never stops the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from ..chain.chain import Chain
 from ..records import files
@@ -25,14 +16,14 @@ from ..records.folder import HandoverFolder
 from ..records.ledger import Ledger, Reading
 from ..values.errors import RecordError
 from . import story
-from .story import Story, packet_of, timeline
+from .story import Json, Story, packet_of, timeline
 
 __all__ = [
-    "briefing_names",
     "briefing_text",
     "chains",
     "packet_of",
     "projects",
+    "read_chain",
     "read_story",
     "stories",
     "timeline",
@@ -42,7 +33,7 @@ BRIEFING_BYTES = 4 * 1024 * 1024
 
 
 def projects(directory: Path) -> tuple[HandoverFolder, ...]:
-    """The handover folders of a project, or of every project directly in `directory`, in the order of names.
+    """The handover folders of a project, or of every project in `directory`, by name.
 
     Raises RecordError when `directory` is no folder, or neither it nor a folder in it has a record.
     """
@@ -67,19 +58,15 @@ def projects(directory: Path) -> tuple[HandoverFolder, ...]:
     return found
 
 
-def chains(folder: HandoverFolder, key: bytes, since: str = "") -> Iterator[dict[str, Any]]:
-    """The ChainSummary of every chain whose last event is not before `since` (an ISO date or time in UTC), by name."""
+def chains(folder: HandoverFolder, key: bytes, since: str = "") -> Iterator[Json]:
+    """The ChainSummary of every chain, by name.
+
+    With `since` (as the ledgers write times) of those with a later event, or that cannot be read.
+    """
     for path in folder.ledgers():
-        found = summary_of(folder, path, key)
-        if not since or found["updated"] >= since or found["error"]:
-            yield found
-
-
-def summary_of(folder: HandoverFolder, path: Path, key: bytes) -> dict[str, Any]:
-    """The ChainSummary of a ledger, also of one that cannot be read."""
-    told, reading = _told(path, key)
-    faults = sum(fault.is_damage for fault in reading.faults)
-    return story.summary(told, project=str(folder.root), size_bytes=reading.size, faults=faults)
+        summary, _ = _read(folder, path, key)
+        if summary["updated"] >= since or summary["error"]:
+            yield summary
 
 
 def stories(folder: HandoverFolder, key: bytes) -> Iterator[Story]:
@@ -88,17 +75,31 @@ def stories(folder: HandoverFolder, key: bytes) -> Iterator[Story]:
         yield _told(path, key)[0]
 
 
-def read_story(folder: HandoverFolder, chain_id: str, key: bytes) -> Story:
-    """The chain of that id. Raises RecordError when there is none, or the id could not be one."""
-    path = folder.ledger_path(chain_id)
-    told, _ = _told(path, key)
+def read_chain(folder: HandoverFolder, chain_id: str, key: bytes) -> tuple[Json, Story]:
+    """The chain of that id and its ChainSummary.
+
+    Raises RecordError when there is none, or the id could not be one.
+    """
+    summary, told = _read(folder, folder.ledger_path(chain_id), key)
     if not told.events and not told.error:
         raise RecordError(
             f"no chain {chain_id} is recorded in {folder.path}",
             "see the list of chains",
             "unknown_reference",
         )
-    return told
+    return summary, told
+
+
+def read_story(folder: HandoverFolder, chain_id: str, key: bytes) -> Story:
+    """The chain of that id. Raises as `read_chain`."""
+    return read_chain(folder, chain_id, key)[1]
+
+
+def _read(folder: HandoverFolder, path: Path, key: bytes) -> tuple[Json, Story]:
+    told, reading = _told(path, key)
+    faults = sum(fault.is_damage for fault in reading.faults)
+    project = str(folder.root)
+    return story.summary(told, project=project, size_bytes=reading.size, faults=faults), told
 
 
 def _told(path: Path, key: bytes) -> tuple[Story, Reading]:
@@ -109,13 +110,8 @@ def _told(path: Path, key: bytes) -> tuple[Story, Reading]:
     return story.story(path.stem, reading.events), reading
 
 
-def briefing_names(folder: HandoverFolder) -> tuple[str, ...]:
-    """File names of all briefings, in order."""
-    return tuple(path.name for path in folder.briefings())
-
-
 def briefing_text(folder: HandoverFolder, name: str) -> str:
-    """A briefing as text; bytes that are no UTF-8 are shown as U+FFFD, one over 4 MiB is cut and says so.
+    """A briefing as text; one over 4 MiB is cut and says so, bytes that are no UTF-8 are U+FFFD.
 
     Raises RecordError: not a briefing's name, no such file, a link, or the system's reason.
     """
@@ -129,7 +125,5 @@ def briefing_text(folder: HandoverFolder, name: str) -> str:
         ) from error
     if len(content) <= BRIEFING_BYTES:
         return content.decode("utf-8", "replace")
-    return (
-        content[:BRIEFING_BYTES].decode("utf-8", "ignore")
-        + "\n[cut here: the file is larger than 4 MiB, read it on the disk]\n"
-    )
+    beginning = content[:BRIEFING_BYTES].decode("utf-8", "ignore")
+    return f"{beginning}\n[cut here: the file is larger than 4 MiB, read it on the disk]\n"

@@ -44,7 +44,7 @@ _SHORTENED = re.compile(r"Decisions: (?:.*, )?(\d{1,9})(?: of \d+)? shortened")
 
 @dataclass(frozen=True)
 class Sla:
-    """Limits in seconds, `work` by receiver (normalised profile name); who is not there has none."""
+    """Limits in seconds, `work` by receiver (a normalised name); who is not there has none."""
 
     queue: float
     chain: float
@@ -59,7 +59,7 @@ def sla_of(settings: Settings) -> Sla:
 
 @dataclass(frozen=True)
 class Measure:
-    """`hits` of `n`; `detail` is plain JSON. For a mean `value` is the number and `hits` is None."""
+    """`hits` of `n`, or for a mean its `value`; `detail` is plain JSON."""
 
     n: int
     hits: int | None = None

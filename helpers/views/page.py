@@ -1,15 +1,18 @@
-"""What the audit page asks, answered from the records of known projects. Reads only; everything asked for is checked first."""
+"""What the audit page asks, answered from the records of known projects.
+
+Reads only; everything asked for is checked first.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from ..records.folder import HandoverFolder
-from ..records.verify import Result
 from ..records.verify import verify as verify_records
 from ..values.errors import RecordError, RequestError
 from ..values.settings import Settings
@@ -32,7 +35,10 @@ class Project:
 
 @dataclass(frozen=True)
 class Records:
-    """The projects that may be read, this installation's key, and the settings of a project ("" for the installation's)."""
+    """The projects that may be read and this installation's key.
+
+    `settings` are those of a project by its name, the installation's for "".
+    """
 
     projects: Sequence[Project]
     key: bytes
@@ -50,7 +56,7 @@ class Records:
         return self.projects if name in (None, "") else (self.project(name),)
 
     def folders(self, name: object) -> tuple[list[tuple[Project, HandoverFolder]], list[Json]]:
-        """The records of the project of that name, or of all; and {project, error} of those that may not be opened.
+        """The records of that project, or of all; {project, error} of those that cannot be opened.
 
         Raises RecordError when the one project that is named may not be opened.
         """
@@ -65,7 +71,10 @@ class Records:
         return opened, refused
 
     def holding(self, name: object, chain_id: object) -> tuple[Project, HandoverFolder]:
-        """Where a chain is recorded. Raises RequestError or RecordError when it is nowhere, or the id could not be one."""
+        """Where a chain is recorded.
+
+        Raises RequestError or RecordError when it is nowhere, or the id could not be one.
+        """
         if not isinstance(chain_id, str):
             raise RequestError("which chain?", "name one of the list", "missing")
         for project, folder in self.folders(name)[0]:
@@ -77,7 +86,7 @@ class Records:
 
 
 def answer(asked: Mapping[str, Any], records: Records) -> Json:
-    """The JSON for `asked["action"]`: projects, chains, chain, packet, briefing, verify or metrics; `ok` is true.
+    """The JSON for `asked["action"]`, one of `ACTIONS`; `ok` is true.
 
     Raises HandoverError for what is unknown, unsafe or unreadable.
     """
@@ -88,51 +97,45 @@ def answer(asked: Mapping[str, Any], records: Records) -> Json:
 
 
 def projects(asked: Mapping[str, Any], records: Records) -> Json:
-    """{projects: [{name, title, recorded}]}; `recorded` tells whether there is a handover folder."""
-    listed = [
-        {"name": p.name, "title": p.title, "recorded": (p.root / ".a0proj" / "handover").is_dir()}
-        for p in records.projects
-    ]
+    """{projects: [{name, title, recorded}]}; `recorded`: there is a handover folder."""
+    listed = []
+    for project in records.projects:
+        recorded = (project.root / ".a0proj" / "handover").is_dir()
+        listed.append({"name": project.name, "title": project.title, "recorded": recorded})
     return {"projects": listed}
 
 
 def chains(asked: Mapping[str, Any], records: Records) -> Json:
-    """{chains: [ChainSummary, `agents` and `ids` in place of its handovers], unreadable: [{project, error}]}; newest first."""
+    """{chains: [ChainSummary], unreadable: [{project, error}]}; the newest chain first.
+
+    A summary has `agents` and `ids` in place of its handovers.
+    """
     opened, unreadable = records.folders(asked.get("project"))
-    found = [
-        chain for project, folder in opened for chain in _chains_of(project, folder, records.key)
-    ]
-    return {
-        "chains": sorted(found, key=lambda chain: chain["updated"], reverse=True),
-        "unreadable": unreadable,
-    }
+    listed: list[Json] = []
+    for project, folder in opened:
+        for summary in audit.chains(folder, records.key):
+            listed.append({**_without_handovers(summary), **_named(project)})
+    listed.sort(key=itemgetter("updated"), reverse=True)
+    return {"chains": listed, "unreadable": unreadable}
 
 
-def _chains_of(project: Project, folder: HandoverFolder, key: bytes) -> Iterator[Json]:
-    for chain in audit.chains(folder, key):
-        handovers = chain.pop("handovers")
-        names = (name for item in handovers for name in (item["sender"], item["receiver"]))
-        yield {
-            **chain,
-            **_named(project),
-            "agents": list(dict.fromkeys(names)),
-            "ids": [item["handover"] for item in handovers],
-        }
+def _without_handovers(summary: Json) -> Json:
+    handovers = summary.pop("handovers")
+    agents: dict[str, None] = {}
+    for item in handovers:
+        agents.update({item["sender"]: None, item["receiver"]: None})
+    return {**summary, "agents": list(agents), "ids": [item["handover"] for item in handovers]}
 
 
 def chain(asked: Mapping[str, Any], records: Records) -> Json:
-    """{summary: ChainSummary, timeline}: one chain; without a project, the first known one that has it."""
+    """{summary: ChainSummary, timeline}; without a project, of the first one that has it."""
     project, folder = records.holding(asked.get("project"), asked.get("chain"))
-    path = folder.ledger_path(asked["chain"])
-    told = audit.read_story(folder, asked["chain"], records.key)
-    return {
-        "summary": {**audit.summary_of(folder, path, records.key), **_named(project)},
-        "timeline": audit.timeline(told),
-    }
+    summary, told = audit.read_chain(folder, asked["chain"], records.key)
+    return {"summary": {**summary, **_named(project)}, "timeline": audit.timeline(told)}
 
 
 def packet(asked: Mapping[str, Any], records: Records) -> Json:
-    """{packet: what `chain_view.packet_of` tells of one handover}."""
+    """{packet: what `story.packet_of` tells of one handover}."""
     _, folder = records.holding(asked.get("project"), asked.get("chain"))
     handover = asked.get("handover")
     if not isinstance(handover, str) or not HANDOVER_ID.fullmatch(handover):
@@ -157,79 +160,67 @@ def briefing(asked: Mapping[str, Any], records: Records) -> Json:
 
 
 def verify(asked: Mapping[str, Any], records: Records) -> Json:
-    """{files, entries, events, bytes, faults, notes, findings: [{project, file, level, kind, where, detail}], left_out}.
+    """{files, entries, events, bytes, faults, notes, findings, left_out}.
 
-    Of one chain (its ledger and the briefings it names), of one project, or of all. Faults come first; of more than
-    `MOST_FINDINGS` the rest is counted in `left_out`.
+    findings: [{project, file, level, kind, where, detail}], faults first; of more than
+    `MOST_FINDINGS` the rest is counted in `left_out`. Of one chain (its ledger and the briefings it
+    names), of one project, or of all.
     """
-    wanted: set[str] | None = None
-    unreadable: list[Json] = []
+    results, findings = [], list[Json]()
     if asked.get("chain"):
         _, folder = records.holding(asked.get("project"), asked["chain"])
-        folders, wanted = [folder], _files_of(folder, asked["chain"], records.key)
+        names = _files_of(folder, asked["chain"], records.key)
+        for result in verify_records([folder], records.key):
+            if Path(result.file).name in names:
+                results.append(result)
     else:
         opened, unreadable = records.folders(asked.get("project"))
         folders = [folder for _, folder in opened if folder.path.is_dir()]
-    results = [
-        item
-        for item in verify_records(folders, records.key)
-        if wanted is None or Path(item.file).name in wanted
-    ]
-    findings = [_unopened(item) for item in unreadable]
-    findings += sorted(
-        (_finding(result, at) for result in results for at in range(len(result.findings))),
-        key=_faults_first,
-    )
+        results += verify_records(folders, records.key)
+        findings += map(_unopened, unreadable)
+    for result in results:
+        about = {"project": Path(result.project).name, "file": result.file}
+        findings += [{**about, **finding._asdict()} for finding in result.findings]
+    faults = [finding for finding in findings if finding["level"] == "fault"]
+    notes = [finding for finding in findings if finding["level"] == "note"]
     return {
         "files": len(results),
         "entries": sum(result.entries for result in results),
         "events": sum(result.events for result in results),
         "bytes": sum(result.bytes for result in results),
-        "faults": sum(finding["level"] == "fault" for finding in findings),
-        "notes": sum(finding["level"] == "note" for finding in findings),
-        "findings": findings[:MOST_FINDINGS],
+        "faults": len(faults),
+        "notes": len(notes),
+        "findings": [*faults, *notes][:MOST_FINDINGS],
         "left_out": max(0, len(findings) - MOST_FINDINGS),
     }
 
 
 def metrics(asked: Mapping[str, Any], records: Records) -> Json:
-    """What `metrics.Metrics.to_json` tells of one project, or of all, and `unreadable_projects`; the limits are the project's."""
+    """What `Metrics.to_json` tells of one project, or of all, and `unreadable_projects`.
+
+    The limits are the project's.
+    """
     name = asked.get("project") or ""
     opened, unreadable = records.folders(name)
     stories = (told for _, folder in opened for told in audit.stories(folder, records.key))
-    found = measuring.of_stories(stories, measuring.sla_of(records.settings(str(name)))).to_json()
-    return {**found, "unreadable_projects": [item["project"] for item in unreadable]}
+    sla = measuring.sla_of(records.settings(str(name)))
+    refused = [item["project"] for item in unreadable]
+    return {**measuring.of_stories(stories, sla).to_json(), "unreadable_projects": refused}
 
 
 def _files_of(folder: HandoverFolder, chain_id: str, key: bytes) -> set[str]:
     """Names of a chain's ledger and of the briefings it writes to."""
-    path = folder.ledger_path(chain_id)
-    told = audit.summary_of(folder, path, key)
-    return {
-        path.name,
-        *(str(place["path"]) for item in told["handovers"] for place in item["briefing"]),
-    }
-
-
-def _finding(result: Result, at: int) -> Json:
-    found = result.findings[at]
-    about = {"project": Path(result.project).name, "file": result.file}
-    return {
-        **about,
-        "level": found.level,
-        "kind": found.kind,
-        "where": found.where,
-        "detail": found.detail,
-    }
+    summary, _ = audit.read_chain(folder, chain_id, key)
+    names = {folder.ledger_path(chain_id).name}
+    for item in summary["handovers"]:
+        names.update(place["path"] for place in item["briefing"])
+    return names
 
 
 def _unopened(item: Json) -> Json:
+    """The finding of a project that may not be opened."""
     about = {"project": item["project"], "file": "", "where": item["project"]}
     return {**about, "level": "fault", "kind": "unreadable", "detail": item["error"]}
-
-
-def _faults_first(finding: Json) -> bool:
-    return bool(finding["level"] != "fault")
 
 
 def _named(project: Project) -> Json:

@@ -1,4 +1,4 @@
-"""The commands `audit`, `verify` and `metrics` as text: lines for a pipe, tables for a terminal, JSON.
+"""The commands `audit`, `verify` and `metrics` as text: lines, tables for a terminal, or JSON.
 
 Each takes `write`, called with every line, and a rich `console` when standard output is a terminal;
 each returns the exit code. Raises HandoverError for a folder, chain or date that is none. Text from
@@ -152,8 +152,8 @@ def _one_chain(
     folders: Sequence[HandoverFolder], chain: str, key: bytes, write: Write, as_json: bool
 ) -> int:
     folder = _folder_holding(folders, chain)
-    told = audit.read_story(folder, chain, key)
-    summary, picture = story.summary(told, project=str(folder.root)), audit.timeline(told)
+    summary, told = audit.read_chain(folder, chain, key)
+    picture = audit.timeline(told)
     if as_json:
         write(json.dumps({"summary": summary, "timeline": picture}, ensure_ascii=False, indent=2))
     else:

@@ -357,7 +357,9 @@ def test_audit_as_json_is_the_same_summaries(made, summary):
     _, lines = run(audit_text, made.folder.root, KEY, as_json=True, since="2030-01-01")
     assert json.loads("\n".join(lines)) == {"chains": []}
     _, lines = run(audit_text, made.folder.root, KEY, as_json=True, chain=CHAIN)
-    assert json.loads("\n".join(lines)).keys() == {"summary", "timeline"}
+    one = json.loads("\n".join(lines))
+    assert one.keys() == {"summary", "timeline"}
+    assert one["summary"] == summary
 
 
 def test_a_date_that_is_none_is_refused_and_zones_are_understood():
