@@ -25,7 +25,7 @@ from usr.plugins.software_orchestrator.helpers.values.errors import (
 )
 from usr.plugins.software_orchestrator.helpers.values.events import Draft
 from usr.plugins.software_orchestrator.helpers.values.settings import settings
-from usr.plugins.software_orchestrator.helpers.views import audit, report
+from usr.plugins.software_orchestrator.helpers.views import audit, page, report
 from usr.plugins.software_orchestrator.helpers.views.metrics import sla_of
 from usr.plugins.software_orchestrator.helpers.views.report import (
     audit_text,
@@ -314,8 +314,12 @@ def test_a_hostile_ledger_of_ones_own_stops_no_command_and_no_other_chain(tmp_pa
         assert lines and numbers
     _, lines = run(audit_text, tmp_path, KEY)
     assert [line.split("/")[0] for line in lines[:2]] == ["hostile", "whole"]
-    read = audit.read_story(hostile.folder, first.chain, KEY)
-    json.dumps(audit.timeline(read))
+    known = [page.Project(name, name, tmp_path / name) for name in ("hostile", "whole")]
+    records = page.Records(known, KEY, lambda name: SETTINGS)
+    for action in ("chains", "metrics", "verify"):
+        json.dumps(page.answer({"action": action}, records))
+    one = {"action": "chain", "project": "hostile", "chain": first.chain}
+    assert json.dumps(page.answer(one, records))
     assert next(audit.chains(made.folder, KEY))["hops"] == 3
 
 
@@ -518,13 +522,13 @@ def test_durations_are_readable():
 # --- docs/briefing-format.md ---
 
 
-def page():
+def format_page():
     return (ROOT / "docs/briefing-format.md").read_text(encoding="utf-8")
 
 
 def shell(number, **variables):
     """What the page's command prints, run as a person would."""
-    command = re.findall(r"```sh\n(.*?)```", page(), re.DOTALL)[number]
+    command = re.findall(r"```sh\n(.*?)```", format_page(), re.DOTALL)[number]
     return subprocess.run(
         ["sh", "-c", command],
         env={"PATH": "/usr/bin:/bin", **variables},
@@ -535,8 +539,8 @@ def shell(number, **variables):
 
 
 def example():
-    return re.search(r"````markdown\n(.*?)````", page(), re.DOTALL)[1], re.search(
-        r"```json\n(.*?)```", page(), re.DOTALL
+    return re.search(r"````markdown\n(.*?)````", format_page(), re.DOTALL)[1], re.search(
+        r"```json\n(.*?)```", format_page(), re.DOTALL
     )[1]
 
 
