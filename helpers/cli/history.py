@@ -41,7 +41,8 @@ def history(settings_file: str | None, chat_file: str, as_json: bool, **options:
     request = arguments_history.parse(given, call)
     path = Path(chat_file)
     transcript = transcript_in(path, call)
-    answered = answer(transcript, request, call.ports.counter(), title=f"History of {path.name}")
+    title, counter = f"History of {path.name}", call.ports.counter()
+    answered = answer(transcript, request, counter, call.ports.mask, title=title)
     if as_json:
         say(json.dumps(dataclasses.asdict(answered), ensure_ascii=False, indent=2))
     else:

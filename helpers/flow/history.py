@@ -45,7 +45,8 @@ def full_history(
     source = load(scope_of(chain, handover, number))
     before = marks_of(source)
     title = f"History of chat {call.caller.chat_id}"
-    found = answer.answer(source, request, cached(call.ports.counter()), title=title)
+    counter = cached(call.ports.counter())
+    found = answer.answer(source, request, counter, call.ports.mask, title=title)
     check_source_untouched(before, marks_of(source))
     note_history(handover.id, request.reason, asked(request, found), found.tokens, call)
     return found

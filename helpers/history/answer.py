@@ -7,10 +7,11 @@ to get more.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ..arguments.history import NEWEST, TURNS_ALLOWED, HistoryRequest
+from ..text.masking import Mask
 from ..text.quote import visible
 from ..values.errors import RequestError
 from .compaction import compact, piece_of_turn
@@ -81,12 +82,27 @@ class _Question:
 
 
 def answer(
-    transcript: Transcript, request: HistoryRequest, counter: Counts, *, title: str = "History"
+    transcript: Transcript,
+    request: HistoryRequest,
+    counter: Counts,
+    mask: Mask,
+    *,
+    title: str = "History",
 ) -> HistoryAnswer:
-    """The answer within `request.max_tokens`, heading included.
+    """The answer within `request.max_tokens`, heading included, and masked once more as a whole.
 
     Raises RequestError (bad_value) for turns or a part that do not exist, naming those that do.
     """
+    answered = _answered(transcript, request, counter, title)
+    text = mask(answered.text)
+    if text == answered.text:
+        return answered
+    return replace(answered, text=text, tokens=counter.count(text))
+
+
+def _answered(
+    transcript: Transcript, request: HistoryRequest, counter: Counts, title: str
+) -> HistoryAnswer:
     total = len(transcript)
     if not total:
         text = f"# {title}: nothing was said yet\n"

@@ -14,16 +14,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final, cast
-
-from pydantic import JsonValue
+from typing import Final
 
 from ..records.files import open_append, open_read
-from ..text.masking import Mask, clean, map_text, masked
+from ..text.masking import Mask, clean, map_text
 from ..values.errors import RecordError
 from .extract import findings
 from .lines import Reference, Resolve, head_of, line_with
-from .message import SUMMARY, Record, as_json, call_in, kind_and_words, message_of, record_of
+from .message import SUMMARY, Record, kind_and_words, masked_content, message_of, record_of
 from .transcript import Transcript, history_records
 
 NAME: Final = "software_orchestrator_history.jsonl"
@@ -76,15 +74,11 @@ def line_of(message: Mapping[str, object], source: Source, time: str, mask: Mask
 
 
 def _masked_content(record: Record, reference: Reference | None, mask: Mask) -> object:
-    content = cast("JsonValue", record["content"])
+    content = record["content"]
     if reference is not None and isinstance(content, dict):
         others = {**content, "tool_result": "", "file": reference.file}
         return {**map_text(others, mask), "tool_result": asdict(reference)}
-    call = call_in(content) if record["ai"] and isinstance(content, str) else None
-    if call is None:
-        return masked(content, mask)
-    # In JSON an escaped quote or line feed hides the shape of a secret, so texts come first.
-    return mask(as_json(masked(cast("JsonValue", call), mask)))
+    return masked_content(record, mask)
 
 
 def _reference(content: object, source: Source, mask: Mask) -> Reference | None:

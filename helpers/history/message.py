@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple, Required, TypedDict
+from typing import Final, Literal, NamedTuple, Required, TypedDict, cast
+
+from pydantic import JsonValue
+
+from ..text.masking import Mask, masked
 
 Role = Literal["user", "assistant", "tool", "summary", "note", "gap"]
 Kept = Literal["verbatim", "summary", "shortened"]
@@ -35,6 +39,18 @@ def record_of(message: Mapping[str, object]) -> Record:
     if kept == "summary" or kept == "shortened":
         record["kept"] = kept
     return record
+
+
+def masked_content(record: Record, mask: Mask) -> object:
+    """What a message holds, masked; an agent's call is masked as what it says.
+
+    In JSON an escaped quote or line feed hides the shape of a secret, so texts come first.
+    """
+    content = record["content"]
+    call = call_in(content) if record["ai"] and isinstance(content, str) else None
+    if call is None:
+        return masked(cast("JsonValue", content), mask)
+    return mask(as_json(masked(cast("JsonValue", call), mask)))
 
 
 class Message(NamedTuple):

@@ -15,7 +15,17 @@ from ..text.masking import Mask
 from ..values.errors import RequestError
 from ..values.packet import Turn
 from .lines import Resolve, record_of_line, unresolved, weighed
-from .message import ASSISTANT, GAP, USER, Message, Record, kind_and_words, message_of, record_of
+from .message import (
+    ASSISTANT,
+    GAP,
+    USER,
+    Message,
+    Record,
+    kind_and_words,
+    masked_content,
+    message_of,
+    record_of,
+)
 from .patterns import AGENT_TELLS, AGENT_TELLS_ABROAD, PERSON_TELLS, PERSON_TELLS_ABROAD
 
 SHORT_RESULT_CHARS: Final = 200
@@ -131,9 +141,15 @@ def _holds_one(text: str, words: tuple[str, ...]) -> bool:
 # --- the host's history
 
 
-def from_history(history: object, *, agent: int | None = None) -> Transcript:
-    """One agent's history as the host serialises it; see `history_records`."""
-    return Transcript(history_records(history, agent))
+def from_history(
+    history: object, *, agent: int | None = None, mask: Mask | None = None
+) -> Transcript:
+    """One agent's history as the host serialises it, masked by `mask`; see `history_records`."""
+    records = history_records(history, agent)
+    if mask is not None:
+        for record in records:  # ours: only the content is the host's, and it is replaced
+            record["content"] = masked_content(record, mask)
+    return Transcript(records)
 
 
 def history_records(history: object, agent: int | None = None) -> list[Record]:

@@ -14,7 +14,7 @@ from helpers import persist_chat, secrets
 from ..history import log
 from ..history.answer import Scope, joined, visible_line
 from ..history.transcript import Transcript, from_history, recent_turns
-from ..text.masking import Mask, map_text, redact
+from ..text.masking import Mask, redact
 from ..values.call import utc
 from ..values.errors import RecordError
 from ..values.packet import Turn
@@ -105,7 +105,7 @@ def transcript(agent: Agent, scope: Scope, mask: Mask) -> Transcript:
         return logged
     above = [other for other in agents_of(context) if other.number < agent.number]
     return joined(
-        from_history(map_text(other.history.to_dict(), mask), agent=other.number) for other in above
+        from_history(other.history.to_dict(), agent=other.number, mask=mask) for other in above
     )
 
 

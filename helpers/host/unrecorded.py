@@ -12,7 +12,7 @@ from dataclasses import replace
 from agent import Agent, AgentContext
 
 from ..flow import close, receive
-from ..text.masking import map_text
+from ..text.masking import masked
 from ..values.errors import HandoverError, RecordError, SettingsError
 from .agents import root_context
 from .bindings import UNSENT, Binding
@@ -45,7 +45,7 @@ def remember_end(agent: Agent, held: Binding, kind: Kind, why: str, said: str) -
     try:
         mask = mask_of(agent)
         entry["why"], entry["said"] = mask(why), mask(said)
-        entry["reply"] = map_text(agent.data.get(UNSENT, {}), mask)
+        entry["reply"] = masked(agent.data.get(UNSENT, {}), mask)
     except RecordError as error:
         complain(agent, error)
     memory(root_context(agent))["unrecorded"].append(entry)

@@ -19,9 +19,14 @@ from usr.plugins.software_orchestrator.helpers.history.answer import (
 from usr.plugins.software_orchestrator.helpers.history.lines import Head
 from usr.plugins.software_orchestrator.helpers.history.saved_chat import from_chat
 from usr.plugins.software_orchestrator.helpers.history.search import fold, search
-from usr.plugins.software_orchestrator.helpers.history.transcript import Transcript
+from usr.plugins.software_orchestrator.helpers.history.transcript import Transcript, from_history
 from usr.plugins.software_orchestrator.helpers.text import tokens
-from usr.plugins.software_orchestrator.helpers.values.errors import RefusedError, RequestError
+from usr.plugins.software_orchestrator.helpers.text.masking import redact
+from usr.plugins.software_orchestrator.helpers.values.errors import (
+    RecordError,
+    RefusedError,
+    RequestError,
+)
 from usr.plugins.software_orchestrator.tests.core.calls import CALL
 
 CHATS = Path(__file__).resolve().parents[1] / "data" / "chats"
@@ -42,7 +47,7 @@ def result(text: str) -> dict:
 
 
 def ask(transcript: Transcript, **args: object) -> HistoryAnswer:
-    return answer(transcript, parse(args, CALL), COUNTER)
+    return answer(transcript, parse(args, CALL), COUNTER, redact)
 
 
 # the request
@@ -258,7 +263,9 @@ def test_the_example_in_the_docs_is_what_comes_out() -> None:
     page = (CHATS.parents[2] / "docs" / "history.md").read_text(encoding="utf-8")
     request = parse({"turns": "54-65", "max_tokens": 600}, CALL)
 
-    found = answer(chat("orders-bugfix"), request, COUNTER, title="History of orders-bugfix.json")
+    found = answer(
+        chat("orders-bugfix"), request, COUNTER, redact, title="History of orders-bugfix.json"
+    )
 
     assert page.split("`````text\n")[1].split("`````")[0] == found.text
 
@@ -409,3 +416,37 @@ def test_without_an_open_handover_there_is_a_clear_error(desk) -> None:
         full_history({}, 0, lambda scope: Transcript([]), desk.as_call())
 
     assert caught.value.code == "nothing_open"
+
+
+# secrets
+
+SECRETS = ("abcd1234efgh5678", "hunter2Geheim9x", "ghp_" + "A1b2" * 9, "plainwords")
+
+
+def test_a_secret_in_a_call_that_the_host_still_holds_as_json_is_in_no_answer() -> None:
+    code = f'api_key="{SECRETS[0]}"\nd = {{"password": "{SECRETS[1]}"}}\n{SECRETS[2]}'
+    args = {"code": code, "env": {"db_password": SECRETS[3]}}
+    call = json.dumps({"thoughts": [], "tool_name": "code", "tool_args": args})
+    history = {"current": {"messages": [{"id": "c", "ai": True, "content": call}]}}
+
+    masked, unmasked = from_history(history, mask=redact), from_history(history)
+    for secret in SECRETS:
+        assert secret not in ask(masked).text
+    for secret in SECRETS[:3]:  # the last net knows no names of fields
+        assert secret not in ask(unmasked).text
+    assert history["current"]["messages"][0]["content"] == call
+
+
+def test_an_answer_counts_the_tokens_of_what_it_gives_out() -> None:
+    answered = ask(Transcript([person(f"my password: {SECRETS[1]}, keep it")]))
+
+    assert "[REDACTED:credential]" in answered.text
+    assert answered.tokens == COUNTER.count(answered.text)
+
+
+def test_a_mask_that_fails_gives_no_answer_out() -> None:
+    def failing(text: str) -> str:
+        raise RecordError("secrets cannot be masked")
+
+    with pytest.raises(RecordError):
+        answer(Transcript([person("hello")]), parse({}, CALL), COUNTER, failing)

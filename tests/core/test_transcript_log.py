@@ -221,7 +221,7 @@ def test_no_answer_over_a_gap_is_complete(log: Path, what: dict) -> None:
     keep_one(log, "one")
     keep_one(log, "later", 2)
 
-    found = answer(open_log(log), parse(what, CALL), counter())
+    found = answer(open_log(log), parse(what, CALL), counter(), redact)
 
     assert not found.complete
     assert "complete" not in found.text
@@ -234,7 +234,7 @@ def test_beyond_a_gap_an_answer_is_complete(log: Path) -> None:
     keep_one(log, "one")
     keep_one(log, "later", 2)
 
-    assert answer(open_log(log), parse({"turns": 3}, CALL), counter()).complete
+    assert answer(open_log(log), parse({"turns": 3}, CALL), counter(), redact).complete
 
 
 @pytest.mark.parametrize("end", [b'{"head":"U0000000', b"\xff\n"])
