@@ -14,6 +14,7 @@ from ..records.folder import HandoverFolder
 from ..text import fitting
 from ..text import package as text_package
 from ..text.fitting import Package, Part
+from ..text.masking import Mask
 from ..text.quote import on_one_line
 from ..values.call import Call
 from ..values.errors import RequestError
@@ -58,6 +59,7 @@ class _Drawing:
     artifacts: Mapping[str, str]
     notices: tuple[str, ...]
     earlier: tuple[tuple[str, str], ...]
+    mask: Mask
 
     def parts(self, title_chars: int = 0, artifact_counts: str = "") -> tuple[Part, ...]:
         """`title_chars` 0: decisions are not shortened. `artifact_counts` is the line that stands
@@ -72,7 +74,7 @@ class _Drawing:
             artifact_status=self.artifacts,
             artifact_counts=artifact_counts,
         )
-        return tuple(map(fitting.inert_part, parts))
+        return tuple(map(fitting.inert_part, fitting.masked_parts(parts, self.mask)))
 
 
 def package_of(
@@ -96,7 +98,7 @@ def package_of(
     counter, limit = call.ports.counter(), limits.tokens - reserve
     where = on_one_line(str(briefing_path(folder, packet)))
     foot = f"briefing: {where}\n{resources.text('package_foot')}"
-    drawing = _Drawing(packet, foot, artifacts, notices, earlier)
+    drawing = _Drawing(packet, foot, artifacts, notices, earlier, call.ports.mask)
     package = fitting.whole(drawing.parts(), counter.count, likely_tokens=limit)
     estimated = package.tokens
     if limits.overflow == "fit":

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..chain.chain import Chain, Handover
 from ..text import note
+from ..text.masking import Mask, is_clean, masked_value, redact
 from ..text.quote import quote
 from ..values.call import Call
 from ..values.errors import HandoverError, RecordError, RefusedError
 from ..values.events import (
+    KINDS,
     Briefed,
     Closing,
     Draft,
@@ -67,7 +69,7 @@ class Book:
     # --- writing
 
     def write(self, *drafts: Draft) -> tuple[Event, ...]:
-        """Append events; they are on the disk when this returns. Raises RecordError."""
+        """Append events, masked; they are on the disk when this returns. Raises RecordError."""
         return self._append(drafts)
 
     def snapshot(self, prepared: Draft, *, before: tuple[Draft, ...] = ()) -> Event:
@@ -78,6 +80,7 @@ class Book:
     def _append(self, drafts: tuple[Draft, ...], *, is_snapshot: bool = False) -> tuple[Event, ...]:
         if not drafts:
             return ()
+        drafts = tuple([masked_draft(draft, self._call.ports.mask) for draft in drafts])
         self._make_writable()
         is_new = not self._copy.events
         lists_it = is_new and shelf.before_new(self.folder)
@@ -252,12 +255,21 @@ def briefing_path(folder: HandoverFolder, packet: HandoverPacket) -> Path:
     return folder.briefing_path(name)
 
 
+def masked_draft(draft: Draft, mask: Mask) -> Draft:
+    """The last net before the disk: whatever came this far unmasked. Most often nothing did."""
+    data = dict(draft.data)
+    if is_clean(data, mask):
+        return draft
+    payload = KINDS[draft.kind].model_validate(data)
+    return replace(draft, data=masked_value(payload, mask).to_data())
+
+
 # --- entries
 
 
 def entry_of(event: Event) -> bytes:
     """The briefing entry of an event: its bytes depend on the event alone, so that healing writes
-    the same again."""
+    the same again. The event is masked; what its words say only side by side is hidden here."""
     payload, packet = event.payload, without_turns(_packet(event))
     if isinstance(payload, Prepared):
         # One reading of the clock: the file is named after the same moment.
@@ -266,7 +278,7 @@ def entry_of(event: Event) -> bytes:
     else:
         assert isinstance(payload, Closing)
         body = note.note_body(packet, event.kind, payload.note, created=minute(event.time))
-    return briefing.seal(packet.identity.handover_id, body)
+    return briefing.seal(packet.identity.handover_id, redact(body))
 
 
 def minute(time: str) -> str:

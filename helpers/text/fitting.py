@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..values.errors import RequestError
+from .masking import Mask, masked_together
 from .quote import inert, safe_end
 
 Count = Callable[[str], int]
@@ -52,6 +53,31 @@ def inert_part(part: Part) -> Part:
         text, frame = cut
         cut = inert(text), frame
     return replace(part, full=inert(part.full), short=inert(part.short), cut=cut)
+
+
+def masked_parts(parts: Sequence[Part], mask: Mask) -> tuple[Part, ...]:
+    """The parts masked as the one text that they become; what stands in no section is ours."""
+    fulls = _masked_blocks([part.full if part.section else "" for part in parts], mask)
+    masked = []
+    for part, full in zip(parts, fulls, strict=True):
+        if part.section and full != part.full:
+            part = _masked_part(part, full, mask)
+        masked.append(part)
+    return tuple(masked)
+
+
+def _masked_blocks(blocks: Sequence[str], mask: Mask) -> list[str]:
+    """Blocks of lines, which still end as lines where a secret went over several of them."""
+    masked = []
+    for block in masked_together(blocks, mask):
+        masked.append(f"{block}\n" if block and not block.endswith("\n") else block)
+    return masked
+
+
+def _masked_part(part: Part, full: str, mask: Mask) -> Part:
+    """The part with that `full`; what is short is masked alike, and nothing is cut any more."""
+    short = full if part.short == part.full else _masked_blocks([part.short], mask)[0]
+    return replace(part, full=full, short=short, cut=None)
 
 
 # --- a package

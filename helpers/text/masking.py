@@ -8,25 +8,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Literal, TypeVar, get_origin
 
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 
+from ..values.packet import EXACT
 from .credentials import BETWEEN, CREDENTIAL, is_placeholder, names_a_secret, redact
 from .embedded import without_blobs
 
 __all__ = [
     "Mask",
     "clean",
+    "is_clean",
     "map_text",
     "masked",
     "masked_json",
     "masked_together",
+    "masked_value",
     "redact",
     "safe",
 ]
 
 Mask = Callable[[str], str]
+Model = TypeVar("Model", bound=BaseModel)
 # A field that is written as an object: {"name": …, "value": …}, and the words that said it.
 _NAMES, _VALUE, _WORDS = ("field", "name", "key"), "value", "verbatim"
 _SHORTEST_NUMBER = 100_000  # beside the name of a secret; a smaller one is a count
@@ -116,6 +120,58 @@ def masked_together(texts: Sequence[str], mask: Mask) -> list[str]:
     """Texts that stand one after the other, each masked as a part of the whole."""
     pieces = mask(BETWEEN.join(texts)).split(BETWEEN)
     return pieces if len(pieces) == len(texts) else [mask(text) for text in texts]
+
+
+def is_clean(value: JsonValue, mask: Mask) -> bool:
+    """A quick look at all texts at once: True where `masked` would surely change nothing."""
+    texts: list[str] = []
+    names: set[str] = set()
+    _gather(value, texts, names)
+    if any(map(names_a_secret, names)):
+        return False
+    for text in texts:
+        if text.lstrip()[:1] in ("{", "["):
+            return False
+    whole = BETWEEN.join([*texts, *names])
+    return mask(whole) == whole
+
+
+def _gather(value: JsonValue, texts: list[str], names: set[str]) -> None:
+    """Every text in a value, and every name that a field has in it."""
+    if isinstance(value, str):
+        texts.append(value)
+    elif isinstance(value, dict):
+        names.update(value)
+        for key in _NAMES:
+            if isinstance(name := value.get(key), str):
+                names.add(name)
+        for item in value.values():
+            _gather(item, texts, names)
+    elif isinstance(value, list):
+        for item in value:
+            _gather(item, texts, names)
+
+
+def masked_value(value: Model, mask: Mask) -> Model:
+    """The same value with its words masked; ids, hashes, paths (`Exact`) and choices stay."""
+    return _with_words(value, masked(value.model_dump(mode="json"), mask))
+
+
+def _with_words(value: Model, words: Any) -> Model:
+    """`words` is the value as JSON after a mask, which keeps the order of fields and items."""
+    changes: dict[str, Any] = {}
+    fields = type(value).model_fields.items()
+    for (name, field), word in zip(fields, words.values(), strict=True):
+        own = getattr(value, name)
+        if EXACT in field.metadata or get_origin(field.annotation) is Literal:
+            continue
+        if isinstance(own, BaseModel):
+            changes[name] = _with_words(own, word)
+        elif isinstance(own, tuple) and own and isinstance(own[0], BaseModel):
+            changes[name] = tuple(map(_with_words, own, word))
+        else:
+            changes[name] = tuple(word) if isinstance(own, tuple) else word
+    return value.model_copy(update=changes)
 
 
 def _masked_fields(fields: dict[str, JsonValue], mask: Mask, name: str) -> dict[str, JsonValue]:

@@ -20,13 +20,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from .errors import RecordError
+from .packet import EXACT, Exact, HandoverPacket, Value
 from .packet import SCHEMA as PACKET_SCHEMA
-from .packet import HandoverPacket, Value
 
 SCHEMA = 1
 State = Literal[
@@ -84,10 +84,10 @@ class Prepared(WithPacket):
     kind = "prepared"
     state = "prepared"
 
-    fingerprint: str = ""
+    fingerprint: Exact = ""
     person_messages: int = 0
-    answers: str = ""
-    continues: str = ""
+    answers: Exact = ""
+    continues: Exact = ""
     limit: int = 0
     overflow: Literal["fit", "whole"] = "fit"
     estimated: int = 0
@@ -96,7 +96,7 @@ class Prepared(WithPacket):
     turns: int = 0
     include_recent_turns: int | None = None
     authority_asked: Asked | None = None
-    token_counter: str = ""
+    token_counter: Exact = ""
     warnings: tuple[str, ...] = ()
 
 
@@ -105,11 +105,11 @@ class Briefed(Payload):
 
     kind = "briefed"
 
-    event: str
-    path: str
+    event: Exact
+    path: Exact
     offset: int
     length: int
-    sha256: str
+    sha256: Exact
 
 
 class Superseded(Payload):
@@ -117,7 +117,7 @@ class Superseded(Payload):
     follows = frozenset({"prepared"})
     state = "superseded"
 
-    by: str = ""
+    by: Exact = ""
 
 
 class Delivered(Payload):
@@ -128,10 +128,10 @@ class Delivered(Payload):
     state = "delivered"
 
     tokens: int = 0
-    text_sha256: str = ""
-    artifacts: Mapping[str, str] = {}
+    text_sha256: Exact = ""
+    artifacts: Annotated[Mapping[str, str], EXACT] = {}
     omitted: tuple[str, ...] = ()
-    way: str = ""
+    way: Exact = ""
     limit: int | None = None
     overflow: Literal["fit", "whole"] = "fit"
     include_recent_turns: int | None = None
@@ -208,9 +208,9 @@ class Closing(WithPacket):
     verdict: ClassVar[str] = ""
 
     note: Note = Note()
-    outcome: str = ""
+    outcome: Exact = ""
     implicit: bool = False
-    hand_to: str = ""
+    hand_to: Exact = ""
     person_messages: int = 0
     warnings: tuple[str, ...] = ()
     why: str = ""
@@ -263,7 +263,7 @@ class Refused(Payload):
 
     kind = "refused"
 
-    code: str = ""
+    code: Exact = ""
     why: str = ""
     asked: tuple[str, ...] = ()
 
@@ -273,7 +273,7 @@ class Resumed(Payload):
 
     kind = "resumed"
 
-    by: str = ""
+    by: Exact = ""
 
 
 class DeclineLifted(Payload):
@@ -281,7 +281,7 @@ class DeclineLifted(Payload):
 
     field: str = ""
     verbatim: str = ""
-    by: str = ""
+    by: Exact = ""
 
 
 KINDS: Mapping[str, type[Payload]] = {

@@ -27,6 +27,9 @@ StateStatus = Literal[
 Inherited = Literal["", "newest", "all"]
 NEVER_CUT = 0
 LAST = 99
+# A text that another one must match to the letter: an id, a hash, a path. No mask touches it.
+EXACT = "exact"
+Exact = Annotated[str, EXACT]
 
 
 @dataclass(frozen=True)
@@ -77,23 +80,23 @@ class Decision(Value):
     `id` is unique in the chain, and "" in a call that does not say it.
     """
 
-    id: str = ""
+    id: Exact = ""
     text: str
     rationale: str = ""
     evidence: tuple[str, ...] = ()
     owner: str = ""
     version: int = 1
     status: DecisionStatus = "active"
-    supersedes: str = ""
+    supersedes: Exact = ""
 
 
 class Artifact(Value):
     """A file or other reference; `sha256` (64 hex) and `size` (bytes) as found when the handover was prepared, else empty."""
 
-    path: str
+    path: Exact
     kind: str = ""
     version: str = ""
-    sha256: str = ""
+    sha256: Exact = ""
     size: int | None = None
 
 
@@ -107,7 +110,7 @@ class RejectedPath(Value):
 class OpenQuestion(Value):
     """A question nobody has answered yet; `field` names the state field that would answer it."""
 
-    id: str = ""
+    id: Exact = ""
     text: str
     field: str = ""
 
@@ -140,14 +143,14 @@ class Flag(Value):
 class Identity(Value):
     """Who handed what to whom. `depth` is the sender's depth (orchestrator 0), `parent` the handover it works in or ""."""
 
-    handover_id: str
-    chain_id: str
+    handover_id: Exact
+    chain_id: Exact
     hop: int = Field(ge=1)
-    parent: str = ""
+    parent: Exact = ""
     depth: int = Field(ge=0)
-    sender: str
-    receiver: str
-    created_at: str
+    sender: Exact
+    receiver: Exact
+    created_at: Exact
     schema_: int = Field(default=SCHEMA, alias="schema")
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
@@ -229,7 +232,7 @@ class HandoverPacket(Contents):
     """The contract between sender and receiver."""
 
     identity: Identity
-    topic: str
+    topic: Exact
 
     def to_json(self) -> dict[str, JsonValue]:
         """Plain JSON with the published names (`identity.schema`)."""
