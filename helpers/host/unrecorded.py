@@ -45,7 +45,8 @@ def remember_end(agent: Agent, held: Binding, kind: Kind, why: str, said: str) -
     try:
         mask = mask_of(agent)
         entry["why"], entry["said"] = mask(why), mask(said)
-        entry["reply"] = masked(agent.data.get(UNSENT, {}), mask)
+        unsent = masked(agent.data.get(UNSENT, {}), mask)
+        entry["reply"] = unsent if isinstance(unsent, dict) else {}
     except RecordError as error:
         complain(agent, error)
     memory(root_context(agent))["unrecorded"].append(entry)
