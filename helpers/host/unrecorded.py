@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from typing import Any, cast
 
 from agent import Agent, AgentContext
 
@@ -45,8 +46,8 @@ def remember_end(agent: Agent, held: Binding, kind: Kind, why: str, said: str) -
     try:
         mask = mask_of(agent)
         entry["why"], entry["said"] = mask(why), mask(said)
-        unsent = masked(agent.data.get(UNSENT, {}), mask)
-        entry["reply"] = unsent if isinstance(unsent, dict) else {}
+        unsent = agent.data.get(UNSENT, {})
+        entry["reply"] = cast("dict[str, Any]", masked(unsent, mask))
     except RecordError as error:
         complain(agent, error)
     memory(root_context(agent))["unrecorded"].append(entry)

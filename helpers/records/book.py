@@ -278,7 +278,14 @@ def entry_of(event: Event) -> bytes:
     else:
         assert isinstance(payload, Closing)
         body = note.note_body(packet, event.kind, payload.note, created=minute(event.time))
-    return briefing.seal(packet.identity.handover_id, redact(body))
+    return briefing.seal(packet.identity.handover_id, redacted(body))
+
+
+def redacted(body: str) -> str:
+    """Line by line, so that whatever is hidden leaves the form of an entry."""
+    if redact(body) == body:
+        return body
+    return "\n".join(map(redact, body.split("\n")))
 
 
 def minute(time: str) -> str:

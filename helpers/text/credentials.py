@@ -7,6 +7,7 @@ its pattern, or nothing that follows it can fail.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 # Joins texts that are masked together. White space to every pattern; a secret that reaches over
@@ -297,6 +298,7 @@ _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NO_LETTER: Final = re.compile(r"\W+")
 
 
+@lru_cache(maxsize=1024)
 def names_a_secret(name: str) -> bool:
     """Whether a field of that name holds a secret, whatever the value looks like."""
     if len(name) > 200:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from re import _constants as op
 from re import _parser as parser
 
@@ -9,15 +10,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from usr.plugins.software_orchestrator.helpers.records.book import entry_of, masked_draft
 from usr.plugins.software_orchestrator.helpers.text import credentials
 from usr.plugins.software_orchestrator.helpers.text.credentials import redact
 from usr.plugins.software_orchestrator.helpers.text.embedded import without_blobs
+from usr.plugins.software_orchestrator.helpers.text.fitting import Part, masked_parts, whole
 from usr.plugins.software_orchestrator.helpers.text.masking import (
+    is_clean,
     masked,
     masked_json,
     masked_together,
     safe,
 )
+from usr.plugins.software_orchestrator.helpers.values import events
+from usr.plugins.software_orchestrator.helpers.values.errors import RecordError
+from usr.plugins.software_orchestrator.helpers.values.events import Draft, Event, about
+from usr.plugins.software_orchestrator.helpers.values.packet import rows
+from usr.plugins.software_orchestrator.tests.core.packet_maker import made, packet_of
 
 A = "Ab3" * 14
 PEM = ["-----BEGIN PRIVATE KEY-----", "MIIEvQIBADANBgkqhkiG9w0", A, "-----END PRIVATE KEY-----"]
@@ -322,3 +331,123 @@ def test_a_secret_in_structured_arguments_is_in_no_package_briefing_or_ledger(de
     assert secret not in prepared.packed.package.text
     assert secret not in desk.briefings()
     assert secret not in ledgers
+
+
+def test_a_secret_over_two_turns_is_in_no_package_or_ledger(desk):
+    prepared = desk.call(
+        "hacker", summary="s", recent_turns=["user: my password:", f"user: {HIDDEN}"]
+    )
+    assert HIDDEN not in prepared.packed.package.text
+    assert HIDDEN not in ledger_of(desk)
+
+
+# --- the last net
+
+
+def ledger_of(desk):
+    return "".join(path.read_text(encoding="utf-8") for path in desk.folder.ledgers())
+
+
+def known(text):
+    """Masks what a person told the host to hide: four characters that stand in ids and hashes."""
+    return redact(text).replace("abab", "§§secret(PIN)").replace("active", "§§secret(WORD)")
+
+
+leaky = st.lists(
+    st.sampled_from([HIDDEN, f"password: {HIDDEN}", "password:", *PEM, "plain", "\n", "abab", "{"]),
+    max_size=4,
+).map(" ".join)
+
+
+def prepared_event(packet, **more):
+    """As it is recorded, behind the net."""
+    payload = events.Prepared(packet=packet, fingerprint="ab" * 32, **more)
+    draft = masked_draft(about(packet, payload), known)
+    ends = {"sender": draft.sender, "receiver": draft.receiver}
+    seal = {"prev": "", "sha": "", "mac": ""}
+    identity = packet.identity
+    return Event(
+        schema=1,
+        id="ev-1",
+        kind=draft.kind,
+        time=identity.created_at,
+        chain=draft.chain,
+        handover=draft.handover,
+        hop=draft.hop,
+        depth=draft.depth,
+        data=draft.data,
+        **ends,
+        **seal,
+    )
+
+
+@given(leaky)
+def test_an_entry_made_from_a_recorded_event_needs_no_further_mask(text):
+    packet = packet_of(**{row.name: made(row, text or "x", 2) for row in rows()})
+    event = prepared_event(packet)
+    entry = entry_of(event).decode()
+    assert redact(entry) == entry
+    assert masked_draft(Draft(event.kind, event.chain, data=event.data), known).data == event.data
+
+
+@given(leaky)
+def test_a_masked_event_keeps_ids_hashes_paths_and_choices(text):
+    packet = packet_of(**{row.name: made(row, text or "x", 2) for row in rows()})
+    event = prepared_event(packet, warnings=(f"password: {HIDDEN}",))
+    kept = event.packet
+    assert kept.identity == packet.identity
+    assert [(file.path, file.sha256) for file in kept.artifacts] == [
+        (file.path, file.sha256) for file in packet.artifacts
+    ]
+    assert [(item.id, item.status) for item in kept.decisions] == [
+        (item.id, item.status) for item in packet.decisions
+    ]
+    assert event.payload.fingerprint == "ab" * 32
+    assert HIDDEN not in event.payload.warnings[0]
+
+
+@given(values)
+def test_what_is_called_clean_is_what_the_mask_leaves(value):
+    if is_clean(value, redact):
+        assert masked(value, redact) == value
+
+
+def test_an_event_that_nobody_masked_is_masked_before_it_is_recorded(desk):
+    prepared = desk.call("hacker", summary="s")
+    desk.deliver(prepared)
+    desk.tell(prepared, "interrupted", why=f"the person said: password: {HIDDEN}")
+    assert HIDDEN not in ledger_of(desk)
+    assert "[REDACTED:credential]" in ledger_of(desk)
+
+
+def test_a_mask_that_fails_stops_the_write(desk):
+    prepared = desk.call("hacker", summary="s")
+    desk.deliver(prepared)
+    before = ledger_of(desk)
+
+    def failing(text):
+        raise RecordError("secrets cannot be masked")
+
+    desk.ports = replace(desk.ports, mask=failing)
+    with pytest.raises(RecordError):
+        desk.tell(prepared, "interrupted", why="stopped")
+    assert ledger_of(desk) == before
+
+
+def test_a_package_is_masked_as_the_text_that_it_becomes():
+    parts = (
+        Part("", "identity", "# Handover ho-abab\n", "# Handover ho-abab\n"),
+        Part("Notes", "notes 1", "- password:\n", rank=6),
+        Part("Notes", "notes 2", f"{HIDDEN}\n", rank=6, cut=(HIDDEN, str)),
+        Part("Goal", "goal", "> abab\n", "> abab\n"),
+        Part("Keys", "key 1", f"{PEM[0]}\n{PEM[1]}\n"),
+        Part("", "foot", "briefing: /abab\n", "briefing: /abab\n"),
+    )
+    masked_ones = masked_parts(parts, known)
+    package = whole(masked_ones, len)
+    assert package.text == (
+        "# Handover ho-abab\n## Notes\n- password:\n[REDACTED:credential]\n## Goal\n"
+        "> §§secret(PIN)\n## Keys\n[REDACTED:private_key]\nbriefing: /abab\n"
+    )
+    assert masked_ones[2].cut is None and masked_ones[3].short == "> §§secret(PIN)\n"
+    assert masked_parts(masked_ones, known) == masked_ones
