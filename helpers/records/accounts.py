@@ -7,8 +7,6 @@ every other chat again.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +15,8 @@ from ..values.errors import RecordError
 from ..values.events import Briefed, Event
 from . import briefing, files
 from .folder import HandoverFolder, topic_slug
+from .kept import Kept
 from .ledger import Ledger
-
-_KEPT = 256
 
 
 @dataclass(frozen=True)
@@ -31,8 +28,7 @@ class Unaccounted:
     unread: tuple[str, ...] = ()
 
 
-_guard = threading.Lock()
-_known: OrderedDict[Path, tuple[files.Stamp, Unaccounted]] = OrderedDict()
+_known: Kept[Path, tuple[files.Stamp, Unaccounted]] = Kept(256)
 
 
 def unaccounted(
@@ -46,8 +42,7 @@ def unaccounted(
     stamp = files.stamp(path)
     if not stamp.size:
         return Unaccounted()
-    with _guard:
-        kept = _known.get(path)
+    kept = _known.get(path)
     if kept is not None and kept[0] == stamp:
         return kept[1]
     plans = list(_plans(folder, path.name, events))
@@ -60,31 +55,21 @@ def unaccounted(
             except RecordError as error:
                 unread.append(f"chains/{other.path.name} was not read: {error.message}")
         answer = Unaccounted(_loose(path, plans), tuple(unread))
-    _keep(path, stamp, answer)
+    _known.put(path, (stamp, answer))
     return answer
 
 
 def is_known(path: Path) -> bool:
     """Whether the briefing, as it stands, has been accounted for, or is not there."""
     stamp = files.stamp(path)
-    with _guard:
-        kept = _known.get(path)
+    kept = _known.get(path)
     return not stamp.size or (kept is not None and kept[0] == stamp)
 
 
 def keep_after_write(path: Path) -> None:
     """Our own append to a briefing that was known before: what was foreign in it stays so."""
-    with _guard:
-        kept = _known.get(path)
-    _keep(path, files.stamp(path), kept[1] if kept else Unaccounted())
-
-
-def _keep(path: Path, stamp: files.Stamp, answer: Unaccounted) -> None:
-    with _guard:
-        _known.pop(path, None)
-        _known[path] = (stamp, answer)
-        while len(_known) > _KEPT:
-            _known.popitem(last=False)
+    kept = _known.get(path)
+    _known.put(path, (files.stamp(path), kept[1] if kept else Unaccounted()))
 
 
 def _plans(folder: HandoverFolder, name: str, events: Iterable[Event]) -> Iterator[briefing.Plan]:

@@ -6,10 +6,7 @@ folder's. Nothing here is a second truth; whatever was not seen changed is read 
 
 from __future__ import annotations
 
-import os
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -21,41 +18,38 @@ from ..values.errors import RecordError
 from ..values.events import Event
 from . import files
 from .folder import HandoverFolder, names
-from .ledger import Fault, Ledger
+from .kept import Kept
+from .ledger import Ledger
 
-_KEPT_LEDGERS = 64
 _KEPT_BYTES = 8 * 1024 * 1024  # of one ledger; a larger one is read each time
-_KEPT_FOLDERS = 64
-_KEPT_PLACES = 4096
 # A folder that changed so short ago may have changed again without another time stamp.
 _SETTLED_S = 0.1
 
 
 @dataclass(frozen=True)
 class Copy:
-    """A ledger's intact events, the chain that they tell, and what is wrong in the file."""
+    """A ledger's intact events, and the chain that they tell."""
 
     chain: Chain
     events: tuple[Event, ...] = ()
-    faults: tuple[Fault, ...] = ()
 
     def after(self, events: Sequence[Event]) -> Copy:
-        return replace(self, events=(*self.events, *events), chain=self.chain.after(events))
+        return Copy(self.chain.after(events), (*self.events, *events))
 
 
 @dataclass(frozen=True)
 class _Listing:
     """The chains of a folder. `settled`: nothing can have been added under the same stamp."""
 
-    stamp: tuple[int, int, int, int]
+    stamp: files.Stamp
     by_chat: dict[str, list[str]]
     settled: bool
 
 
-_guard = threading.Lock()
-_copies: OrderedDict[tuple[Path, bytes], tuple[files.Stamp, Copy]] = OrderedDict()
-_listings: OrderedDict[Path, _Listing] = OrderedDict()
-_places: OrderedDict[tuple[Path, str], str] = OrderedDict()
+_copies: Kept[tuple[Path, bytes], tuple[files.Stamp, Copy]] = Kept(64)
+_listings: Kept[Path, _Listing] = Kept(64)
+# The chain of each handover that was seen.
+_places: Kept[tuple[Path, str], str] = Kept(4096)
 
 
 def ledger_of(folder: HandoverFolder, chain_id: str, ports: Ports) -> Ledger:
@@ -68,11 +62,9 @@ def copy_of(ledger: Ledger) -> Copy:
     a newer version of the plugin wrote there."""
     name = (ledger.path, ledger.key)
     stamp = ledger.stamp()
-    with _guard:
-        kept = _copies.get(name)
-        if kept is not None and kept[0] == stamp:
-            _copies.move_to_end(name)
-            return kept[1]
+    kept = _copies.get(name)
+    if kept is not None and kept[0] == stamp:
+        return kept[1]
     reading = ledger.read()
     for fault in reading.faults:
         if fault.kind == "newer":
@@ -80,7 +72,7 @@ def copy_of(ledger: Ledger) -> Copy:
                 f"failed to append briefing file: {fault.where} was written by a newer version",
                 "update the plugin",
             )
-    copy = Copy(fold(ledger.path.stem, reading.events), reading.events, reading.faults)
+    copy = Copy(fold(ledger.path.stem, reading.events), reading.events)
     _keep(name, stamp, copy)
     return copy
 
@@ -92,16 +84,14 @@ def keep(ledger: Ledger, copy: Copy) -> None:
 
 def _keep(name: tuple[Path, bytes], stamp: files.Stamp, copy: Copy) -> None:
     folder = name[0].parent
-    with _guard:
-        for handover in copy.chain.handovers:
-            _places[folder, handover.id] = copy.chain.id
-        while len(_places) > _KEPT_PLACES:
-            _places.popitem(last=False)
-        _copies.pop(name, None)
-        if stamp.size <= _KEPT_BYTES:
-            _copies[name] = (stamp, copy)
-        while len(_copies) > _KEPT_LEDGERS:
-            _copies.popitem(last=False)
+    for handover in reversed(copy.chain.handovers):
+        if _places.get((folder, handover.id)) == copy.chain.id:
+            break  # and so are those before it
+        _places.put((folder, handover.id), copy.chain.id)
+    if stamp.size <= _KEPT_BYTES:
+        _copies.put(name, (stamp, copy))
+    else:
+        _copies.drop(name)
 
 
 def chains_of_chat(folder: HandoverFolder, chat_id: str) -> tuple[str, ...]:
@@ -111,62 +101,41 @@ def chains_of_chat(folder: HandoverFolder, chat_id: str) -> tuple[str, ...]:
 
 
 def _listed(folder: HandoverFolder) -> _Listing:
-    stamp = _folder_stamp(folder)
-    with _guard:
-        kept = _listings.get(folder.chains)
+    stamp = files.stamp(folder.chains)
+    kept = _listings.get(folder.chains)
     if kept is not None and kept.settled and kept.stamp == stamp:
         return kept
     listing = _list(folder, stamp)
-    _keep_listing(folder, listing)
+    _listings.put(folder.chains, listing)
     return listing
 
 
-def _list(folder: HandoverFolder, stamp: tuple[int, int, int, int]) -> _Listing:
+def _list(folder: HandoverFolder, stamp: files.Stamp) -> _Listing:
     by_chat: dict[str, list[str]] = {}
     for name in names(folder.chains, ".jsonl"):
         chain_id = name.removesuffix(".jsonl")
         by_chat.setdefault(chain_id.rpartition("-")[2], []).append(chain_id)
-    return _Listing(stamp, by_chat, time.time() - stamp[2] / 1e9 > _SETTLED_S)
-
-
-def _keep_listing(folder: HandoverFolder, listing: _Listing) -> None:
-    with _guard:
-        _listings.pop(folder.chains, None)
-        _listings[folder.chains] = listing
-        while len(_listings) > _KEPT_FOLDERS:
-            _listings.popitem(last=False)
+    return _Listing(stamp, by_chat, time.time() - stamp.mtime_ns / 1e9 > _SETTLED_S)
 
 
 def before_new(folder: HandoverFolder) -> bool:
     """Asked under the lock before a ledger is made: makes the list true, where one is kept."""
-    with _guard:
-        kept = _listings.get(folder.chains)
+    kept = _listings.get(folder.chains)
     if kept is None:
         return False
-    stamp = _folder_stamp(folder)
+    stamp = files.stamp(folder.chains)
     if not kept.settled or kept.stamp != stamp:
-        _keep_listing(folder, replace(_list(folder, stamp), settled=True))
+        _listings.put(folder.chains, replace(_list(folder, stamp), settled=True))
     return True
 
 
 def add_new(folder: HandoverFolder, chain_id: str) -> None:
     """A ledger that was made, under the lock, since `before_new` said that the list is true."""
-    with _guard:
-        kept = _listings[folder.chains]
-        kept.by_chat.setdefault(chain_id.rpartition("-")[2], []).append(chain_id)
-        _listings[folder.chains] = replace(kept, stamp=_folder_stamp(folder), settled=True)
-
-
-def _folder_stamp(folder: HandoverFolder) -> tuple[int, int, int, int]:
-    """Zeros where there is no folder."""
-    with (
-        suppress(FileNotFoundError),
-        files.reading(folder.chains),
-        files.directory(folder.chains) as descriptor,
-    ):
-        facts = os.fstat(descriptor)
-        return facts.st_dev, facts.st_ino, facts.st_mtime_ns, facts.st_ctime_ns
-    return 0, 0, 0, 0
+    kept = _listings.get(folder.chains)
+    if kept is None:
+        return  # pushed out by other folders meanwhile
+    kept.by_chat.setdefault(chain_id.rpartition("-")[2], []).append(chain_id)
+    _listings.put(folder.chains, replace(kept, stamp=files.stamp(folder.chains), settled=True))
 
 
 def chain_holding(
@@ -177,8 +146,7 @@ def chain_holding(
     Known places first, then the chat's own ledgers, at last every ledger that mentions it. A file
     that may not be opened or cannot be read is passed over: `unreadable` names it.
     """
-    with _guard:
-        known = _places.get((folder.chains, handover_id))
+    known = _places.get((folder.chains, handover_id))
     chain = _chain_with(folder, known, handover_id, ports) if known else None
     if chain is not None:
         return chain
