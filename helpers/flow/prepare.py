@@ -65,6 +65,20 @@ class New:
     supersedes: Handover | None = None
 
 
+@dataclass(frozen=True)
+class Made:
+    """A new handover that may be recorded; `fingerprint` is that of its call."""
+
+    next: NextPacket
+    packed: Packed
+    fingerprint: str
+    supersedes: Handover | None = None
+
+    @property
+    def packet(self) -> HandoverPacket:
+        return self.next.packet
+
+
 def prepare(args: Mapping[Any, Any], call: Call) -> Prepared:
     """Check a call, build its packet and package, and record them: ledger first, then briefing.
 
@@ -82,14 +96,24 @@ def prepare_request(request: HandoverRequest, call: Call) -> Prepared:
     """`prepare` for arguments that are understood already."""
     with open_chain(place(request, call), call) as book:
         with refusals_recorded(book, request.specialist_profile):
-            match meaning(request, book.chain, call):
-                case Repeat(handover):
-                    return again(book, handover, request, call)
-                case New(supersedes):
-                    made = next_packet(request, book.chain, Files(book.folder), call)
-                    check_packet(made.packet, book.chain, call)
-                    packed = packed_for_the_sender(made, request, book, call)
-        return record(book, made, packed, request, supersedes, call)
+            decided = decide(request, book, call)
+        if isinstance(decided, Prepared):
+            return decided
+        return record(book, decided, request, call)
+
+
+def decide(request: HandoverRequest, book: Book | Sketch, call: Call) -> Prepared | Made:
+    """The handover that the call repeats, or a new one, ready to be recorded. Raises RefusedError,
+    and RequestError where its package cannot be kept within its limit."""
+    mark = fingerprint(request)
+    match meaning(request, mark, book.chain, call):
+        case Repeat(handover):
+            return again(book, handover, request, call)
+        case New(supersedes):
+            made = next_packet(request, book.chain, Files(book.folder), call)
+            check_packet(made.packet, book.chain, call)
+            packed = packed_for_the_sender(made, request, book, call)
+            return Made(made, packed, mark, supersedes)
 
 
 def preview(args: Mapping[Any, Any], call: Call) -> Prepared:
@@ -99,17 +123,19 @@ def preview(args: Mapping[Any, Any], call: Call) -> Prepared:
     chain = shelf.peek(where.folder, where.chain_id, call.ports)
     if call.caller.resume:
         chain = chain.after_resume()
-    sketch = Sketch(where.folder, chain)
-    match meaning(request, chain, call):
-        case Repeat(handover):
-            return again(sketch, handover, request, call)
-        case New():
-            made = next_packet(request, chain, Files(where.folder), call)
-            check_packet(made.packet, chain, call)
-            packed = packed_for_the_sender(made, request, sketch, call)
-    path = briefing_path(where.folder, made.packet)
-    size = path.stat().st_size if path.exists() else 0
-    return prepared_of(made, packed, request, Written(path, bool(size), not size, size), call)
+    decided = decide(request, Sketch(where.folder, chain), call)
+    if isinstance(decided, Prepared):
+        return decided
+    briefing = briefing_now(where.folder, decided.packet)
+    would_be = replace(briefing, newly_created=not briefing.existed_before)
+    return prepared_of(decided, request, would_be, call)
+
+
+def briefing_now(folder: HandoverFolder, packet: HandoverPacket) -> Written:
+    """A handover's briefing as it stands, with nothing written to it."""
+    path = briefing_path(folder, packet)
+    exists = path.exists()
+    return Written(path, exists, False, path.stat().st_size if exists else 0)
 
 
 @dataclass(frozen=True)
@@ -139,7 +165,7 @@ def place(request: HandoverRequest, call: Call) -> Place:
     return Place(folder, chain.id)
 
 
-def meaning(request: HandoverRequest, chain: Chain, call: Call) -> Repeat | New:
+def meaning(request: HandoverRequest, mark: str, chain: Chain, call: Call) -> Repeat | New:
     """What this call means beside what the chain holds: a new handover, the one that it repeats, or
     one in the place of another. Raises RefusedError."""
     caller, settings = call.caller, call.settings
@@ -149,9 +175,7 @@ def meaning(request: HandoverRequest, chain: Chain, call: Call) -> Repeat | New:
     rules.check_stop(chain)
     rules.check_answers(chain, request.answers, specialist.profile)
     rules.check_goal(chain, sender, request.given.goal)
-    second = rules.second_call(
-        chain, sender, specialist.profile, fingerprint(request), leg=bool(caller.continues)
-    )
+    second = rules.second_call(chain, sender, specialist.profile, mark, leg=bool(caller.continues))
     newest = chain.newest_to(specialist.profile)
     if newest is not None and second in ("repeat", "repeat_open"):
         return Repeat(newest)
@@ -184,26 +208,19 @@ def packed_for_the_sender(
     )
 
 
-def record(
-    book: Book,
-    made: NextPacket,
-    packed: Packed,
-    request: HandoverRequest,
-    supersedes: Handover | None,
-    call: Call,
-) -> Prepared:
+def record(book: Book, made: Made, request: HandoverRequest, call: Call) -> Prepared:
     """Snapshot, then briefing: from the snapshot on a crash loses nothing."""
-    packet = made.packet
-    prepared = prepared_of(made, packed, request, Written(book.folder.path, False, False, 0), call)
-    before = [about(packet, lift) for lift in made.lifts]
-    if supersedes is not None:
+    packet, packed = made.packet, made.packed
+    prepared = prepared_of(made, request, briefing_now(book.folder, packet), call)
+    before = [about(packet, lift) for lift in made.next.lifts]
+    if made.supersedes is not None:
         replaced = events.Superseded(by=packet.identity.handover_id)
-        before.append(about(supersedes.packet, replaced))
-    if made.widened:
-        before.append(about(packet, events.Refused(code="authority", asked=made.widened)))
+        before.append(about(made.supersedes.packet, replaced))
+    if made.next.widened:
+        before.append(about(packet, events.Refused(code="authority", asked=made.next.widened)))
     snapshot = events.Prepared(
         packet=packet,
-        fingerprint=fingerprint(request),
+        fingerprint=made.fingerprint,
         person_messages=call.caller.person_count,
         answers=request.answers,
         continues=call.caller.continues,
@@ -214,7 +231,7 @@ def record(
         omitted=packed.package.omitted,
         turns=len(packet.recent_turns),
         include_recent_turns=request.include_recent_turns,
-        authority_asked=made.authority_asked,
+        authority_asked=made.next.authority_asked,
         token_counter=packed.counter,
         warnings=prepared.warnings,
     )
@@ -224,19 +241,17 @@ def record(
     return replace(prepared, briefing=written, warnings=(*prepared.warnings, *told))
 
 
-def prepared_of(
-    made: NextPacket, packed: Packed, request: HandoverRequest, briefing: Written, call: Call
-) -> Prepared:
+def prepared_of(made: Made, request: HandoverRequest, briefing: Written, call: Call) -> Prepared:
     warnings = (
         *request.warnings,
-        *made.warnings,
+        *made.next.warnings,
         *advice(made.packet, call),
-        *made.files.warnings(made.packet),
+        *made.next.files.warnings(made.packet),
     )
     return Prepared(
         made.packet,
         call.settings.roster.find(request.specialist_profile),
-        packed,
+        made.packed,
         limits_asked(request),
         briefing,
         start=request.start,
@@ -283,11 +298,8 @@ def again(
             f"this handover travels with {recorded}; the limits of this call ({asked}) were not"
             " taken"
         )
-    path = briefing_path(book.folder, handover.packet)
-    if path.exists():
-        briefing = Written(path, True, False, path.stat().st_size)
-    else:
-        briefing = Written(path, False, False, 0)
+    briefing = briefing_now(book.folder, handover.packet)
+    if not briefing.existed_before:
         warnings.append("the briefing file is gone; the ledger still holds all of it")
     return Prepared(
         handover.packet,

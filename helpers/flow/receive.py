@@ -238,12 +238,12 @@ def interrupt(handover_id: str, why: str, call: Call) -> None:
 def note_history(handover_id: str, reason: str, selection: str, tokens: int, call: Call) -> None:
     """Record that the specialist read more than its package: what stage 1 lacked (seed 001)."""
     with holding(handover_id, call) as (book, handover):
-        read = events.HistoryRead(reason=call.ports.mask(reason), range=selection, tokens=tokens)
+        read = events.HistoryRead(reason=reason, range=selection, tokens=tokens)
         book.write(about(handover.packet, read))
 
 
 def note_failed_start(handover_id: str, error: RefusedError, call: Call) -> None:
     """Record that a handover could not be started; it stays as it is."""
     with holding(handover_id, call) as (book, handover):
-        refused = events.Refused(code=error.code, why=call.ports.mask(error.message))
+        refused = events.Refused(code=error.code, why=error.message)
         book.write(about(handover.packet, refused))

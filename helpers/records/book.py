@@ -215,7 +215,7 @@ class Book:
         if not self.chain.handovers:
             return
         caller = self._call.caller
-        refused = Refused(code=error.code, why=self._call.ports.mask(error.message))
+        refused = Refused(code=error.code, why=error.message)
         drafts = [of_chain(refused, self.chain.id, sender=caller.sender, receiver=receiver)]
         stops = error.stops if isinstance(error, RefusedError) else ""
         if stops and not self.chain.stop:
