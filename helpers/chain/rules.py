@@ -72,7 +72,7 @@ def check_route(roster: Roster, sender: str, receiver: Specialist) -> None:
         )
     if roster.allows(sender, receiver.profile):
         return
-    allowed = roster.find(sender).can_handoff_to
+    allowed = roster.edges(sender)
     if allowed:
         hint = f"allowed from here: {', '.join(allowed)}"
     else:
