@@ -135,6 +135,17 @@ def check_hops(chain: Chain, settings: Settings) -> None:
         raise RefusedError(why, ASK_THE_PERSON, "hops", stops=why)
 
 
+def check_rounds(made: int, settings: Settings) -> None:
+    """At most `max_handovers_per_chat` rounds between two messages of the person, on whatever topic.
+
+    Raises RefusedError (hops), which stops all handovers of the chat.
+    """
+    most = settings.max_handovers_per_chat
+    if made >= most:
+        why = f"max_handovers_per_chat {most} is reached, on all topics since the person last wrote"
+        raise RefusedError(why, ASK_THE_PERSON, "hops", stops=why, whole_chat=True)
+
+
 def second_call(
     chain: Chain, sender: Sender, receiver: str, fingerprint: str, *, leg: bool = False
 ) -> Again:

@@ -52,6 +52,7 @@ class Settings(BaseModel):
     full_history_max_tokens: Annotated[_Whole, LOWER] = Field(gt=0, le=MAX_TOKENS)
     max_handover_depth: Annotated[_Whole, LOWER] = Field(ge=1, le=20)
     max_handovers_per_chain: Annotated[_Whole, LOWER] = Field(ge=1, le=1000)
+    max_handovers_per_chat: Annotated[_Whole, LOWER] = Field(ge=1, le=10_000)
     max_refusals_in_a_row: Annotated[_Whole, LOWER] = Field(ge=1, le=100)
     handback_note_tokens: Annotated[_Whole, LOWER] = Field(ge=50, le=MAX_TOKENS)
     summary_warning_tokens: _Whole = Field(gt=0, le=MAX_TOKENS)
