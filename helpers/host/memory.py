@@ -115,11 +115,17 @@ def remember_root(agent: Agent, root: str) -> None:
         save_chat(agent)
 
 
-def remember_message(context: AgentContext, text: str, asked: str, mask: Mask) -> None:
-    """Count the person's message; it lifts a stop of the whole chat."""
+def lift_stop(context: AgentContext) -> None:
+    """The person lets all handovers of the chat go on; what is counted starts afresh."""
     kept = memory(context)
     kept["refusals"] = kept["rounds"] = 0
     kept["stopped"] = ""
+
+
+def remember_message(context: AgentContext, text: str, asked: str, mask: Mask) -> None:
+    """Count the person's message; it lifts a stop of the whole chat."""
+    lift_stop(context)
+    kept = memory(context)
     kept["person"]["count"] += 1
     try:  # masked before it is cut, so that no half of a secret stays
         said = mask(text[:_READ_CHARS])[:_MESSAGE_CHARS]
