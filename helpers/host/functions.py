@@ -81,7 +81,7 @@ def offers_functions(agent: Agent) -> bool:
 def _prompt(agent: Agent, name: str) -> str:
     """The whole text of one of our tools; below its heading one line says what it is for."""
     if name == _HAND_OVER:
-        return agent.read_prompt(f"agent.system.tool.{name}.md")
+        return str(agent.read_prompt(f"agent.system.tool.{name}.md"))
     return resources.text(f"tool_{name}")
 
 
