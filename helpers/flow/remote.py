@@ -34,7 +34,7 @@ from .package import earlier_work, notices, package_of, with_turns
 from .prepare import limits_of
 from .standing import held_by, holding, of_chat, task_of
 
-INLINED_BYTES = 50_000
+INLINED_BYTES = 40_000
 _PERSONS_WORDS = ("recent_turns", "person_said")  # what `share: fields` keeps here
 
 
