@@ -125,11 +125,26 @@ def test_no_answer_breaks_the_reading(text):
     reply_in(text)
 
 
-NAMES = "task status state message parts text history artifacts role id contextId error data".split()
+NAMES = [
+    "task",
+    "status",
+    "state",
+    "message",
+    "parts",
+    "text",
+    "history",
+    "artifacts",
+    "role",
+    "id",
+    "contextId",
+    "error",
+    "data",
+]
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from(NAMES), inner, max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=5)
+    ),
     max_leaves=20,
 )
 
