@@ -11,7 +11,6 @@ from helpers.errors import InterventionException
 from ..chain.chain import Handover
 from ..flow import close, receive, standing
 from ..flow.answer import Answer
-from ..records import resources
 from ..values.errors import HandoverError
 from . import (
     arrivals,
@@ -20,6 +19,7 @@ from . import (
     hand_back,
     memory,
     remote_legs,
+    stops,
     unrecorded,
     voice,
 )
@@ -43,10 +43,11 @@ def person_wrote(context: AgentContext, message: Any) -> None:
 
     The host's temporary chats for A2A and MCP take a program's message the same way (HOST N13).
     """
-    text = str(getattr(message, "message", "") or "")
-    nudged_on = context.data.pop(NUDGED, False)
+    context.data[arrivals.SPOKEN] = True
     if context.type == AgentContextType.BACKGROUND:
         return
+    text = str(getattr(message, "message", "") or "")
+    nudged_on = context.data.pop(NUDGED, False)
     if nudged_on or not text.strip() or context.get_output_data("parent_context_id"):
         return
     memory.remember_message(context, text, conversation.mask_of(context.agent0))
@@ -105,11 +106,18 @@ async def before_tool(agent: Agent, name: str, args: dict[str, Any]) -> None:
     if held:
         bindings.redress(agent)
         if name != "handover_reply" and agent.data.get(STATE) != "accepted":
-            with said_once(agent):
-                call = seat_of(agent).call
-                agent.data[STATE] = await to_thread(receive.touch, held.handover_id, call)
+            await _touched(agent, held.handover_id)
     if name == "call_subordinate":
         await arrivals.route(agent, args)
+
+
+async def _touched(agent: Agent, handover_id: str) -> None:
+    """The record learns that its specialist works; what goes wrong stops nothing."""
+    try:
+        agent.data[STATE] = await to_thread(receive.touch, handover_id, seat_of(agent).call)
+    except HandoverError as error:
+        if not stops.hear(agent, error):
+            voice.complain(agent, error)
 
 
 async def restore(agent: Agent, *, save: bool = False) -> None:
@@ -182,14 +190,6 @@ async def _outcome(seat: Seat, kind: memory.Kind, why: str, said: str) -> Answer
     if verdict and seat.agent.data.get(STATE) == "closed":
         return verdict
     return await hand_back.came_back(seat, seat.inside, said)
-
-
-def specialist_prompt(agent: Agent) -> str:
-    """What only the holder of a handover reads in its system prompt; "" for others."""
-    if binding(agent) is None:
-        return ""
-    names = ("specialist", "tool_handover_reply", "tool_request_full_history")
-    return "\n".join(resources.text(name) for name in names)
 
 
 async def offers(agent: Agent) -> str:

@@ -448,12 +448,12 @@ def test_a_message_of_a_program_is_not_the_persons(host):
 def test_other_chats_go_on_while_one_waits(host):
     with A2AAgent([]) as there:
         there.answers.append([there.hangs])
-        settle_at(host, there.url)
+        folder = settle_at(host, there.url)
         host.script({"agent0": [hand_over(start=True), respond("Other."), respond("Told.")]})
         host.say("Please build the hero", wait=False)
         until(lambda: there.messages)
         other = host.new_chat()
         assert host.say("Hello", other) == "Other."
-        there._ended.set()
         host.cancel()
+        until(lambda: "cancelled" in kinds(folder))
         host.settle()
