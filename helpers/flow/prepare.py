@@ -19,16 +19,16 @@ from ..records.book import Book, Place, briefing_path, open_chain, refusals_reco
 from ..records.briefing import Written
 from ..records.folder import HandoverFolder
 from ..records.ledger import canonical
-from ..text.quote import one_line
 from ..values import events
 from ..values.call import Call
-from ..values.errors import HandoverError, RefusedError, RequestError
+from ..values.errors import HandoverError, RequestError
 from ..values.events import State, about
 from ..values.packet import HandoverPacket
 from ..values.roster import Specialist
 from .artifacts import Files
 from .package import Limits, Packed, earlier_work, notices, package_of, with_turns
 from .packet import NextPacket, next_packet, sender_of
+from .standing import not_recorded
 
 # What does not make a call another call (docs/architecture.md, A second call).
 _NOT_IN_FINGERPRINT = frozenset({"handover_reason", "recent_turns"})
@@ -128,7 +128,8 @@ def preview(args: Mapping[Any, Any], call: Call) -> Prepared:
         return decided
     briefing = briefing_now(where.folder, decided.packet)
     would_be = replace(briefing, newly_created=not briefing.existed_before)
-    return prepared_of(decided, request, would_be, call)
+    would_say = prepared_of(decided, request, would_be, call)
+    return replace(would_say, warnings=(*would_say.warnings, *notices(chain)))
 
 
 def briefing_now(folder: HandoverFolder, packet: HandoverPacket) -> Written:
@@ -157,11 +158,7 @@ def place(request: HandoverRequest, call: Call) -> Place:
         return Place(folder, folder.chain_id(request.topic, caller.chat_id))
     chain = shelf.chain_holding(folder, inside, caller.chat_id, call.ports)
     if chain is None:
-        raise RefusedError(
-            f"no handover {inside} is recorded in {one_line(str(folder.path))}",
-            "check the id",
-            "nothing_open",
-        )
+        raise not_recorded(inside, folder, call, "check the id", "nothing_open")
     return Place(folder, chain.id)
 
 
@@ -269,6 +266,7 @@ def record_warnings(book: Book, packet: HandoverPacket) -> tuple[str, ...]:
         warnings.append(
             f"{foreign.size:,} bytes of the briefing were not written by this installation"
         )
+    warnings += notices(book.chain)
     if book.unhealed:
         warnings.append(f"an earlier entry is still missing in its briefing: {book.unhealed}")
     return (*warnings, *foreign.unread)
@@ -282,6 +280,7 @@ def again(
     It travels with its recorded limits; a call with other ones is told so.
     """
     files, prepared = Files(book.folder), handover.prepared
+    told = notices(book.chain)
     asked, recorded = limits_asked(request), limits_of(handover)
     packed = package_of(
         with_turns(handover.packet, recorded),
@@ -289,10 +288,10 @@ def again(
         book.folder,
         call,
         artifacts=files.status(handover.packet),
-        notices=notices(book.chain),
+        notices=told,
         earlier=earlier_work(book.chain, handover.packet),
     )
-    warnings = [*prepared.warnings, *request.warnings, *files.warnings(handover.packet)]
+    warnings = [*prepared.warnings, *request.warnings, *files.warnings(handover.packet), *told]
     if asked != recorded:
         warnings.append(
             f"this handover travels with {recorded}; the limits of this call ({asked}) were not"

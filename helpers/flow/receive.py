@@ -14,6 +14,7 @@ from ..chain import merge, rules
 from ..chain.answered import answer_to
 from ..chain.chain import Chain, Handover
 from ..records.book import Book
+from ..text.damage import losses
 from ..text.quote import one_line, quote
 from ..values import events
 from ..values.call import Call
@@ -48,7 +49,7 @@ def reply(args: Mapping[Any, Any], call: Call) -> Answer:
 def reopen_for_an_answer(book: Book, handover: Handover) -> None:
     """Who answers again after its verdict goes on with the work. Raises RefusedError."""
     rules.check_reply_open(handover, book.chain)
-    if not handover.is_open:
+    if not handover.may_be_open:
         book.write(about(handover.packet, events.Reopened(why="the specialist answered again")))
 
 
@@ -135,7 +136,7 @@ def hand_back(book: Book, handover: Handover, request: ReplyRequest, call: Call)
         closing |= {"missing": note.missing, "already_held": note.already_held}
     inner = cancelled_inside(book.chain, handover, f"{handover.id} was handed back")
     event = book.write(*inner, about(packet, kind(**closing)))[-1]
-    told = book.brief_or_tell(event)
+    told = (*losses(book.chain.stop_damage), *book.brief_or_tell(event))
     return answer_of(handover, packet, event, book.folder, call, warnings=told)
 
 
@@ -217,7 +218,7 @@ def touch(handover_id: str, call: Call) -> str:
     Returns the state after it.
     """
     with holding(handover_id, call) as (book, handover):
-        if handover.state in events.Accepted.follows:
+        if handover.may_be_open and handover.state != "accepted":
             book.write(about(handover.packet, events.Accepted(implicit=True)))
         elif handover.state in events.Reopened.follows:
             if rules.closed_around(book.chain, handover) is None:
@@ -231,7 +232,7 @@ def interrupt(handover_id: str, why: str, call: Call) -> None:
     """The run was stopped or spoken into; the work stays with its specialist until it goes on or is
     gone."""
     with holding(handover_id, call) as (book, handover):
-        if handover.state in events.Interrupted.follows:
+        if handover.may_be_open and handover.state != "interrupted":
             book.write(about(handover.packet, events.Interrupted(why=why)))
 
 

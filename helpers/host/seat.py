@@ -18,7 +18,7 @@ from .bindings import holding_of, living
 from .conversation import mask_of, masked_turns
 from .memory import memory
 from .settings import settings_of
-from .voice import said_once
+from .voice import LIFTED, STOPPED, call_person, said_once
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,7 +48,10 @@ class Seat:
 
 def seat_of(agent: Agent) -> Seat:
     """Raises SettingsError."""
-    ports = local_ports(mask_of(agent))
+    ports = dataclasses.replace(
+        local_ports(mask_of(agent)),
+        call_person=lambda why: call_person(agent, STOPPED, f"{why} {LIFTED}"),
+    )
     return Seat(agent, Call(caller_of(agent, ports), settings_of(agent), ports))
 
 

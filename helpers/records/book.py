@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ..chain.chain import Chain, Handover
 from ..text import note
+from ..text.damage import losses
 from ..text.masking import Mask, is_clean, masked_value, redact
 from ..text.quote import quote
 from ..values.call import Call
@@ -192,7 +193,20 @@ class Book:
         path = briefing_path(self.folder, packet)
         return accounts.unaccounted(self.folder, path, packet.topic, self.ledger, self._copy.events)
 
-    # --- stops and refusals
+    # --- damage, stops and refusals
+
+    def tell_damage(self) -> None:
+        """What the ledger lost stops the chain, once: declines and stops may have been among it.
+        The person is told; their next message, or who resumes on the command line, goes on."""
+        damage = self.chain.unseen
+        if not damage:
+            return
+        why = " ".join(losses(damage))
+        stopped = Escalated(
+            why=why, damage=damage, person_messages=self._call.caller.person_count
+        )
+        self.write(of_chain(stopped, self.chain.id, sender=self._call.caller.sender))
+        self._call.ports.call_person(why)
 
     def resume(self) -> None:
         """Lift the chain's stop when the person wrote since, or says so on the command line."""
@@ -205,7 +219,8 @@ class Book:
             by = "person"
         else:
             return
-        self.write(of_chain(Resumed(by=by), self.chain.id, sender=caller.sender))
+        resumed = Resumed(by=by, damage=self.chain.stop_damage)
+        self.write(of_chain(resumed, self.chain.id, sender=caller.sender))
 
     def refuse(self, error: HandoverError, receiver: str = "") -> None:
         """Record a refusal where the chain has a handover; one that stops it also as `escalated`.
@@ -232,6 +247,7 @@ def open_chain(place: Place, call: Call) -> Iterator[Book]:
     """The chain: locked, read, healed and resumed. Raises RecordError."""
     with ExitStack() as lock:
         book = Book(place, call, lock)
+        book.tell_damage()
         book.heal()
         book.resume()
         yield book

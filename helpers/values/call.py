@@ -57,6 +57,8 @@ class Ports:
 
     `clock` gives UTC, `new_id(prefix)` makes `<prefix>-<16 hex>`, `mask` hides secrets (and stops a
     write when it fails), `counter` counts tokens and loads late, `key` signs the ledger.
+    `call_person` tells the person of the chat what they must know; on the command line the answer
+    does.
     """
 
     clock: Callable[[], datetime]
@@ -64,6 +66,7 @@ class Ports:
     mask: Callable[[str], str]
     counter: Callable[[], TokenCounter]
     key: Callable[[], bytes]
+    call_person: Callable[[str], None] = lambda text: None
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@
     ├── RequestError            the call itself: missing or bad arguments
     ├── RefusedError            the call is well-formed, the rules say no
     ├── RecordError             the record could not be written, read or trusted
+    │   └── NewerRecordError    a newer version of the plugin wrote it
     └── SettingsError           settings or roster are wrong; names the entry
 
 A bug is none of these and is never dressed up as one. The host's own exceptions pass through.
@@ -96,6 +97,13 @@ class RecordError(HandoverError):
 
     def __init__(self, message: str, hint: str = "", code: Code = "append_failed") -> None:
         super().__init__(message, hint, code)
+
+
+class NewerRecordError(RecordError):
+    """A newer version of the plugin wrote here."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "update the plugin")
 
 
 class SettingsError(HandoverError):
