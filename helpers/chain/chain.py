@@ -9,11 +9,13 @@ from typing import TypeVar
 
 from ..values.errors import NewerRecordError, RecordError
 from ..values.events import (
+    AUDIT_PAGE,
     KINDS,
     OPEN,
     Clarify,
     Closing,
     Damage,
+    DeclineLifted,
     Escalated,
     Event,
     Note,
@@ -23,8 +25,9 @@ from ..values.events import (
     Resumed,
     State,
 )
-from ..values.packet import HandoverPacket
+from ..values.packet import HandoverPacket, StateField
 from ..values.roster import normal
+from .answered import name_key
 
 P = TypeVar("P", bound=Payload)
 
@@ -242,6 +245,10 @@ def fold(
     return Chain(chain_id)._after(events, gaps or {})
 
 
+def _is_declined(item: StateField, key: str) -> bool:
+    return item.status == "declined" and name_key(item.field) == key
+
+
 def _kind(event: Event) -> type[Payload]:
     return KINDS.get(event.kind, Payload)
 
@@ -293,6 +300,8 @@ class _Builder:
         else:
             if kind is Escalated:
                 self._halt(event)
+            elif kind is DeclineLifted:
+                self._lift(event)
             self._advance(event)
 
     def lose(self, damage: Damage) -> None:
@@ -357,6 +366,18 @@ class _Builder:
         assert isinstance(payload, Escalated)
         self._stop, self._stop_mark = payload.why or "escalated", payload.person_messages
         self._stop_damage += payload.damage
+
+    def _lift(self, event: Event) -> None:
+        """A click takes a decline back at once; words do it with the packet they came with."""
+        payload = event.payload
+        assert isinstance(payload, DeclineLifted)
+        if self._newest is None or payload.by != AUDIT_PAGE:
+            return
+        key = name_key(payload.field)
+        still = [item for item in self._newest.state if not _is_declined(item, key)]
+        self._newest = self._newest.model_copy(update={"state": tuple(still)})
+        left = {name: since for name, since in self._declined.items() if name_key(name) != key}
+        self._declined = left
 
     def _advance(self, event: Event) -> None:
         """One more event of a handover; one that cannot follow is kept and changes nothing, unless

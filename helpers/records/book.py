@@ -49,12 +49,14 @@ class Place:
 
 class Book:
     """One chain while its folder's lock is held. `chain` is what the ledger says after the last
-    write; `unhealed` says why an earlier entry is still missing in its briefing, else ""."""
+    write; `unhealed` says why an earlier entry is still missing in its briefing, else "";
+    `found_damage`: it was opened damaged, and nobody had said so before."""
 
     def __init__(self, place: Place, call: Call, lock: ExitStack) -> None:
         self.folder = place.folder
         self.ledger: Ledger = shelf.ledger_of(place.folder, place.chain_id, call.ports)
         self.unhealed = ""
+        self.found_damage = False
         self._call = call
         self._lock = lock
         self._locked = False
@@ -201,6 +203,7 @@ class Book:
         damage = self.chain.unseen
         if not damage:
             return
+        self.found_damage = True
         why = " ".join(losses(damage))
         stopped = Escalated(
             why=why, damage=damage, person_messages=self._call.caller.person_count

@@ -276,6 +276,10 @@ class Cancelled(Closing):
     follows = OPEN | {"prepared"}
 
 
+# Who lifted something, where the person did it by a click.
+AUDIT_PAGE = "audit page"
+
+
 class Refused(Payload):
     """A call or reply was refused; `asked` is authority that was not the sender's to give."""
 
@@ -287,8 +291,8 @@ class Refused(Payload):
 
 
 class Resumed(Payload):
-    """A stop was lifted; `by` is "person" or "command line". `damage` of the record, of which they
-    were told, stops nothing again."""
+    """A stop was lifted; `by` is "person", "command line" or `AUDIT_PAGE`. `damage` of the record, of
+    which they were told, stops nothing again."""
 
     kind = "resumed"
 
@@ -297,6 +301,8 @@ class Resumed(Payload):
 
 
 class DeclineLifted(Payload):
+    """The person took a decline back; where `by` is `AUDIT_PAGE` no new value came with it."""
+
     kind = "decline_lifted"
 
     field: str = ""
