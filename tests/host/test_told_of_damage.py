@@ -23,7 +23,7 @@ def test_after_damage_the_person_is_called_once_and_their_next_message_goes_on(a
     assert "stopped" in host.tool_results("handover_to_specialist")[-1]["tool_result"]
     told = [note for note in host.notifications() if "damaged" in note["message"]]
     assert len(told) == 1
-    assert sum("damaged" in text for text in host.warnings()) == 1
+    assert sum("damaged" in row["content"] for row in host.rows(type="warning")) == 1
     host.script({"agent0": [more, respond("ok")]})
     assert host.say("I see, go on") == "ok"
     assert any("damaged" in text for text in result_of(host)["package"]["warnings"])
