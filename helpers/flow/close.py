@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..arguments.reply import NOTE_PARTS
-from ..chain import merge
+from ..chain import merge, rules
 from ..chain.chain import Handover
 from ..records import shelf
 from ..records.folder import HandoverFolder
@@ -13,6 +13,7 @@ from ..values import events
 from ..values.call import Call
 from ..values.errors import RecordError
 from ..values.events import about
+from ..values.packet import HandoverPacket
 from .answer import Answer, answer_of, told_before
 from .receive import cancelled_inside, unfinished
 from .standing import chain_of, holding, of_chat
@@ -29,14 +30,16 @@ def close(handover_id: str, kind: str, why: str, call: Call, *, said: str = "") 
         if not handover.is_open and handover.state != "prepared":
             return told_before(handover, book.folder, call)
         packet = merge.brought_up(handover.packet, book.chain.newest)
-        if kind != "done":
+        if kind == "done":
+            packet = without_verdict(packet, handover)
+        else:
             packet = unfinished(packet, handover, kind, call)
         why = safe(why, call.ports.mask)[0]
         closing = events.KINDS[kind].model_validate(
             {
                 "packet": packet,
                 "note": closing_note(handover, safe(said, call.ports.mask)[0], why),
-                "outcome": "completed" if kind == "done" else "blocked",
+                "outcome": events.UNKNOWN if kind == "done" else "blocked",
                 "implicit": True,
                 "why": why,
                 "person_messages": call.caller.person_count,
@@ -46,6 +49,12 @@ def close(handover_id: str, kind: str, why: str, call: Call, *, said: str = "") 
         event = book.write(*inner, about(packet, closing))[-1]
         told = (*losses(book.chain.stop_damage), *book.brief_or_tell(event))
         return answer_of(handover, packet, event, book.folder, call, warnings=told)
+
+
+def without_verdict(packet: HandoverPacket, handover: Handover) -> HandoverPacket:
+    """The packet of a specialist that just answered: nobody knows whether it is done."""
+    stopped_at = rules.stopped_by(packet.stopped_at, handover, "ended without a verdict")
+    return packet.model_copy(update={"stopped_at": stopped_at})
 
 
 def closing_note(handover: Handover, said: str, why: str) -> events.Note:

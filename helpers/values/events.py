@@ -38,6 +38,7 @@ RETURNED: frozenset[State] = frozenset(
     {"done", "clarify", "rejected", "escalated", "failed", "cancelled"}
 )
 CLOSED: frozenset[State] = RETURNED | {"superseded"}
+UNKNOWN = "unknown"
 NOWHERE: frozenset[State] = frozenset()
 Data = Mapping[str, JsonValue]
 
@@ -216,7 +217,8 @@ class Damage(Value):
 
 
 class Closing(WithPacket):
-    """Control comes back. `packet` is the chain's after it; None where only questions were answered."""
+    """Control comes back. `packet` is the chain's after it; None where only questions were answered.
+    `outcome` is `UNKNOWN` where a specialist just answered and said nothing of it."""
 
     follows = OPEN
     # The word of handover_reply that leads here, "" where it is nobody's verdict.

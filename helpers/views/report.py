@@ -21,6 +21,7 @@ from ..records.folder import HandoverFolder
 from ..records.verify import Progress, Result
 from ..text.quote import one_line
 from ..values.errors import RecordError, RequestError
+from ..values.events import UNKNOWN
 from . import audit, story
 from . import metrics as measuring
 from .metrics import Measure, Metrics, Sla
@@ -213,7 +214,7 @@ def _handover_line(item: Json) -> str:
         f"hop {item['hop']}",
         item["handover"],
         item["receiver"],
-        item["state"],
+        "done, outcome unknown" if item["outcome"] == UNKNOWN else item["state"],
         f"queue {queue}" if queue else "",
         f"work {work}" if work else "",
         f"{tokens['delivered']:,} of {tokens['asked']:,} tokens",
