@@ -90,8 +90,8 @@ class Measure:
 class Metrics:
     """All measures over `chains` chains with `handovers` handovers.
 
-    `foreign` events are another installation's and count for nothing; `unreadable` chains were
-    left out.
+    `foreign` events are another installation's and count for nothing; `unreadable` chains could
+    not be read, or not whole: what is readable of them counts.
     """
 
     chains: int
@@ -163,6 +163,7 @@ class _Tally:
         if told.error:
             self.counts["unreadable"] += 1
             return
+        self.counts["unreadable"] += bool(told.lost)
         self.counts["chains"] += 1
         self.hops[sum(item.state != "superseded" for item in told.chain.handovers)] += 1
         self._add_stops(told.events)
