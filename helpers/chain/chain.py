@@ -124,8 +124,8 @@ class Chain:
     each declined field. `fresh_from` is the index of the first handover since the person last
     lifted a stop. `newest` is what the next hop inherits from, `foreign` how many events were not
     this installation's or of another chain. `damage` is what the ledger lost, `unseen` what of it no
-    event tells of yet, `stop_damage` what the stop is for; `hidden` are handovers whose beginning is
-    lost, `last_hop` is the highest number that any event names.
+    event tells of yet, `stop_damage` what the stop is for; `hidden` are the hops of handovers whose
+    beginning is lost, by their ids.
     """
 
     id: str
@@ -139,8 +139,7 @@ class Chain:
     damage: tuple[Damage, ...] = ()
     unseen: tuple[Damage, ...] = ()
     stop_damage: tuple[Damage, ...] = ()
-    hidden: frozenset[str] = frozenset()
-    last_hop: int = 0
+    hidden: Mapping[str, int] = field(default_factory=dict)
 
     def after(self, events: Iterable[Event]) -> Chain:
         """The chain with more events: work grows with them, beside one look at each handover.
@@ -210,7 +209,8 @@ class Chain:
 
     @cached_property
     def next_hop(self) -> int:
-        return max((handover.hop for handover in self.handovers), default=self.last_hop) + 1
+        hidden = self.hidden.values() if self.damage else ()
+        return max((*(handover.hop for handover in self.handovers), *hidden), default=0) + 1
 
     @cached_property
     def open(self) -> tuple[Handover, ...]:
@@ -275,8 +275,7 @@ class _Builder:
         self._stop_damage = before.stop_damage
         self._losses = 0
         self._losses_before: dict[int, int] = {}  # the last event of a handover, by its place
-        self._unplaced = set(before.hidden)
-        self._last_hop = before.last_hop
+        self._hidden = dict(before.hidden)
 
     def add(self, event: Event) -> None:
         kind = _kind(event)
@@ -290,7 +289,6 @@ class _Builder:
         except RecordError as error:
             self.lose(Damage(missing=event.sha, where=event.id, what=error.message))
             return
-        self._last_hop = max(self._last_hop, event.hop)
         if isinstance(payload, Escalated | Resumed):
             self._see(payload.damage)
         if kind is Prepared:
@@ -328,8 +326,7 @@ class _Builder:
             damage=(*self._seen.values(), *self._unseen.values()),
             unseen=tuple(self._unseen.values()),
             stop_damage=self._stop_damage,
-            hidden=frozenset(self._unplaced),
-            last_hop=self._last_hop,
+            hidden=self._hidden,
         )
 
     def _see(self, damage: tuple[Damage, ...]) -> None:
@@ -357,7 +354,7 @@ class _Builder:
         )
         self._losses_before[len(self._handovers)] = self._losses
         self._new_places.setdefault(handover.id, len(self._handovers))
-        self._unplaced.discard(handover.id)
+        self._hidden.pop(handover.id, None)
         self._handovers.append(handover)
         self._inherit(payload.packet, payload.person_messages)
 
@@ -406,7 +403,7 @@ class _Builder:
     def _outlive(self, event: Event) -> None:
         """Of a handover whose beginning is lost: what came back still counts for the next hop."""
         if event.handover:
-            self._unplaced.add(event.handover)
+            self._hidden[event.handover] = event.hop
         payload = event.payload
         if isinstance(payload, Closing) and payload.packet is not None:
             self._inherit(payload.packet, payload.person_messages)

@@ -26,6 +26,7 @@ from ..values.events import (
     Draft,
     Escalated,
     Event,
+    Payload,
     Prepared,
     Refused,
     Resumed,
@@ -231,21 +232,30 @@ class Book:
     def refuse(self, error: HandoverError, receiver: str = "") -> None:
         """Record a refusal where the chain has a handover; one that stops it also as `escalated`.
 
-        What cannot be written is not told: the refusal itself is what the caller must hear.
+        What is recorded already is not again. What cannot be written is not told: the refusal itself
+        is what the caller must hear, and `error.recorded` stays false.
         """
-        if not self.chain.handovers:
-            return
-        caller = self._call.caller
-        refused = Refused(code=error.code, why=error.message)
-        drafts = [of_chain(refused, self.chain.id, sender=caller.sender, receiver=receiver)]
+        drafts = []
+        if self.chain.handovers and not error.recorded:
+            drafts.append(self._of_the_call(Refused(code=error.code, why=error.message), receiver))
         stops = error.stops if isinstance(error, RefusedError) else ""
-        if stops and not self.chain.stop:
-            stopped = Escalated(why=stops, person_messages=caller.person_count)
-            drafts.append(of_chain(stopped, self.chain.id, sender=caller.sender))
+        if self.chain.handovers and stops and not self.chain.stop:
+            count = self._call.caller.person_count
+            drafts.append(self._of_the_call(Escalated(why=stops, person_messages=count), receiver))
         try:
             self.write(*drafts)
         except RecordError as unwritten:
-            raise error from unwritten
+            error.__cause__ = unwritten
+        error.recorded = error.__cause__ is None
+
+    def _of_the_call(self, payload: Payload, receiver: str) -> Draft:
+        """About the hop that the call asked for, which is not made."""
+        caller = self._call.caller
+        return replace(
+            of_chain(payload, self.chain.id, sender=caller.sender, receiver=receiver),
+            hop=self.chain.next_hop,
+            depth=len(self.chain.ancestors(caller.inside)),
+        )
 
 
 @contextmanager

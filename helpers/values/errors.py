@@ -41,7 +41,8 @@ Code = Literal[
 class HandoverError(Exception):
     """A refusal in words a model can act on.
 
-    `message` says what is wrong and what came, `hint` what to do instead, `code` is one of `Code` (docs/architecture.md, Errors).
+    `message` says what is wrong and what came, `hint` what to do instead, `code` is one of `Code`
+    (docs/architecture.md, Errors). `recorded`: the chain's ledger tells of it, or there is none.
     """
 
     def __init__(self, message: str, hint: str = "", code: Code = "bad_value") -> None:
@@ -49,6 +50,7 @@ class HandoverError(Exception):
         self.message = message
         self.hint = hint
         self.code: Code = code
+        self.recorded = False
 
     def __str__(self) -> str:
         """`ERROR: <message>; <hint>` on one line; untrusted parts were escaped by whoever raised it."""
