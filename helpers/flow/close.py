@@ -13,11 +13,11 @@ from ..values import events
 from ..values.call import Call
 from ..values.errors import RecordError
 from ..values.events import about
-from ..values.packet import HandoverPacket
 from .answer import Answer, answer_of, told_before
 from .receive import cancelled_inside, unfinished
-from .standing import chain_of, holding, of_chat
+from .standing import chain_of, holding, of_chat, task_of
 
+NO_VERDICT = "answered without a verdict"
 _NO_OUTCOME = ("prepared", "superseded")
 
 
@@ -31,7 +31,8 @@ def close(handover_id: str, kind: str, why: str, call: Call, *, said: str = "") 
             return told_before(handover, book.folder, call)
         packet = merge.brought_up(handover.packet, book.chain.newest)
         if kind == "done":
-            packet = without_verdict(packet, handover)
+            stopped_at = rules.stopped_by(packet.stopped_at, handover, NO_VERDICT)
+            packet = packet.model_copy(update={"stopped_at": stopped_at})
         else:
             packet = unfinished(packet, handover, kind, call)
         why = safe(why, call.ports.mask)[0]
@@ -49,12 +50,6 @@ def close(handover_id: str, kind: str, why: str, call: Call, *, said: str = "") 
         event = book.write(*inner, about(packet, closing))[-1]
         told = (*losses(book.chain.stop_damage), *book.brief_or_tell(event))
         return answer_of(handover, packet, event, book.folder, call, warnings=told)
-
-
-def without_verdict(packet: HandoverPacket, handover: Handover) -> HandoverPacket:
-    """The packet of a specialist that just answered: nobody knows whether it is done."""
-    stopped_at = rules.stopped_by(packet.stopped_at, handover, "ended without a verdict")
-    return packet.model_copy(update={"stopped_at": stopped_at})
 
 
 def closing_note(handover: Handover, said: str, why: str) -> events.Note:
@@ -79,7 +74,8 @@ def outcome_of(handover_id: str, call: Call) -> Answer | None:
 
 
 def sweep(alive: frozenset[str], call: Call) -> tuple[str, ...]:
-    """Close as cancelled what is open in this chat's chains and held by no living agent.
+    """Close as cancelled what is open in this chat's chains and held by no living agent, here or on
+    another machine.
 
     Returns the ids.
     """
@@ -94,7 +90,7 @@ def sweep(alive: frozenset[str], call: Call) -> tuple[str, ...]:
         if not of_chat(chain, folder, caller.chat_id):
             continue
         for handover in chain.open:
-            if handover.id not in alive:
+            if handover.id not in alive and not task_of(handover):
                 close(handover.id, "cancelled", "its agent is gone", call)
                 gone.append(handover.id)
     return tuple(gone)
