@@ -30,7 +30,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9]+(?:[ _-][A-Za-z0-9]+)*")
 _DEVICE = re.compile(r"con|prn|aux|nul|com\d|lpt\d|conin|conout")
 _LOOKS_HASHED = re.compile(r".*[-_][0-9a-f]{8}", re.DOTALL)
 _CHAT = re.compile(r"[A-Za-z0-9_]+")
-_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\.(?:md|jsonl)")
+_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\.(?:md|jsonl|end)")
 _IGNORED = {"chains": b"chains/\n", "all": b"*\n", "none": b""}
 
 
