@@ -50,7 +50,8 @@ def person_wrote(context: AgentContext, message: Any) -> None:
     nudged_on = context.data.pop(NUDGED, False)
     if nudged_on or not text.strip() or context.get_output_data("parent_context_id"):
         return
-    memory.remember_message(context, text, conversation.mask_of(context.agent0))
+    asked = conversation.told_last(context.agent0)
+    memory.remember_message(context, text, asked, conversation.mask_of(context.agent0))
     for agent, held in holders_of(context):
         if agent.context is context:
             continue
