@@ -73,12 +73,6 @@ def test_the_work_runs_in_the_other_agent_zero_and_its_note_comes_back(there):
     with here(there, script, token) as run:
         assert run.say("Please build the hero") == "The hero is ready."
         told = events(run)
-        assert [event["kind"] for event in told][:4] == [
-            "prepared",
-            "briefed",
-            "delivered",
-            "accepted",
-        ]
         delivered = next(event["data"] for event in told if event["kind"] == "delivered")
         assert delivered["remote"] == there.url
         assert delivered["task"]
