@@ -11,6 +11,7 @@ from helpers.errors import InterventionException
 from ..chain.chain import Handover
 from ..flow import close, receive, standing
 from ..flow.answer import Answer
+from ..text.file_tree import without_records
 from ..values.errors import HandoverError
 from . import arrivals, bindings, conversation, hand_back, memory, unrecorded, voice
 from .agents import root_context, superior
@@ -19,6 +20,7 @@ from .seat import Seat, seat_of, standing_lines, sweep
 from .voice import said_once
 
 OFFERS = "handovers"  # the name of what is offered, among the extras of a prompt
+FILES = "project_file_structure"  # the host's name for the files it shows, there too
 NUDGED = "_so_nudged"  # in a chat's data: the next message is not the person's
 NEEDED = {
     "request_full_history": "reason",
@@ -166,6 +168,13 @@ async def _outcome(seat: Seat, kind: memory.Kind, why: str, said: str) -> Answer
     if verdict and seat.agent.data.get(STATE) == "closed":
         return verdict
     return await hand_back.came_back(seat, seat.inside, said)
+
+
+def hide_records(extras: dict[str, Any]) -> None:
+    """What the plugin keeps in a project takes one line of the files that the host shows."""
+    picture = extras.get(FILES)
+    if isinstance(picture, str):
+        extras[FILES] = without_records(picture)
 
 
 async def offers(agent: Agent) -> str:

@@ -336,7 +336,9 @@ def test_of_a_saved_chat_a_line_that_no_row_shows_was_not_said() -> None:
     history = json.loads(saved["agents"][0]["history"])
     topics = [*history["topics"], history["current"]]
     topics[0]["messages"].insert(0, {"id": "seed", "ai": False, "content": {"user_message": "Hi"}})
-    (asked,) = [message for message in topics[1]["messages"] if "user_message" in message["content"]]
+    (asked,) = [
+        message for message in topics[1]["messages"] if "user_message" in message["content"]
+    ]
     row = {"type": "user", "content": asked["content"]["user_message"], "id": asked["id"]}
     saved["log"]["logs"].insert(0, row)
     seeded = {**saved, "agents": [{**saved["agents"][0], "history": json.dumps(history)}]}

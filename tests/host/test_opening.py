@@ -22,9 +22,7 @@ def opened(request, any_tree):
 
 def test_the_opening_is_no_recent_turn(opened):
     host = opened
-    host.script(
-        {"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [done()]}
-    )
+    host.script({"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [done()]})
     host.say("Please build the hero")
 
     sent = texts_sent(host, "frontend_designer")
