@@ -938,8 +938,8 @@ def test_the_hosts_greeting_is_no_turn() -> None:
         assert run.say("Please build the hero") == "ok"
 
         (asked,) = run.model.requests_of(DESIGNER)
-        package = next(m for m in asked.messages if "# Handover ho-" in str(m["content"]))
-        assert "Please build the hero" in str(package["content"])
-        assert "Agent Zero" not in str(package["content"])
+        package = asked.text("user")
+        assert "Please build the hero" in package
+        assert "I'm **Agent Zero**" not in package
         (log,) = run.root.glob("usr/chats/*/software_orchestrator_history.jsonl")
         assert "Please build the hero" in log.read_text("utf-8").splitlines()[0]
