@@ -15,7 +15,7 @@ from ..flow.deliver import Delivery
 from ..values.errors import HandoverError, RefusedError
 from ..values.roster import normal
 from . import bindings, runs, voice
-from .agents import superior
+from .agents import root_context, superior
 from .seat import Seat, recorded
 
 REFERENCE = re.compile(r"§§handover\s{0,3}\(\s{0,3}[\"'`]?([\w\-]{0,60})[\"'`]?\s{0,3}\)?")
@@ -34,6 +34,38 @@ def reference_in(message: object) -> tuple[str, str] | None:
         why = "a call can hold one reference to a handover"
         raise RefusedError(why, "call once for each", "unknown_reference")
     return references[0], REFERENCE.sub("", text).strip(" \t\r\n:.,;")
+
+
+async def route_in_parallel(agent: Agent, args: dict[str, Any]) -> None:
+    """The same for each call of `parallel`, after all of them were checked.
+
+    Raises the host's RepairableException where it gives such a subordinate no chat below this one:
+    there nobody would hold the handover.
+    """
+    calls = runs.calls_in_parallel(args)
+    carried: list[dict[str, Any]] = []
+    try:
+        for call in calls:
+            if call.tool_name != "call_subordinate":
+                continue
+            reference = reference_in(call.tool_args.get("message"))
+            if reference is None:
+                continue
+            if not runs.gives_chats():
+                why = "a handover cannot be started inside parallel"
+                raise RefusedError(
+                    why, "call call_subordinate by itself, once for each", "parallel"
+                )
+            await check_can_run(*await to_thread(recorded, agent, reference[0]))
+            carried.append(call.tool_args)
+    except HandoverError as error:
+        raise voice.repairable(error) from error
+    for one in carried:
+        await route(agent, one)
+    if carried:
+        args["tool_calls"] = [
+            {"tool_name": call.tool_name, "tool_args": call.tool_args} for call in calls
+        ]
 
 
 async def route(agent: Agent, args: dict[str, Any]) -> None:
@@ -61,6 +93,8 @@ async def route(agent: Agent, args: dict[str, Any]) -> None:
     args["profile"] = handover.receiver
     args["reset"] = "false" if specialist else "true"
     args["message"] = result.reference(handover_id)
+    if runs.gives_chats():
+        args["name"] = chat_name(delivery)
     if specialist and (child := runs.child_context_id(agent, specialist)):
         args["context_id"] = child
 
@@ -87,6 +121,11 @@ async def goes_on_with(seat: Seat, delivery: Delivery) -> Agent | None:
         if normal(asked.receiver) != normal(delivery.handover.receiver):
             return None
     return specialist
+
+
+def chat_name(delivery: Delivery) -> str:
+    """Of the specialist's own chat, in the list of chats."""
+    return f"{delivery.title}: {delivery.handover.packet.topic}"
 
 
 def announce(agent: Agent, delivery: Delivery) -> None:
@@ -144,3 +183,7 @@ def take(agent: Agent, above: Agent, delivery: Delivery) -> None:
     root = held.project_root if held else delivery.project_root
     bindings.bind(agent, delivery.handover.id, root)
     bindings.dress(agent, delivery.handover.receiver, delivery.title)
+    if agent.context is not root_context(agent):  # its own chat shows the reference alone
+        voice.tell_here(
+            agent, f"{agent.agent_name}: {delivery.handover.packet.topic}", delivery.text
+        )

@@ -54,6 +54,7 @@ async def run_leg(seat: Seat, tool: Any, prepared: Prepared) -> Answer:
     agent, identity = seat.agent, prepared.packet.identity
     specialist = prepared.specialist
     try:
+        runs.refuse_forbidden(agent, "call_subordinate")
         runs.refuse_unknown_profile(agent, specialist.profile)
         delivery = await to_thread(deliver.deliver, identity.handover_id, seat.call, way="start")
         goes_on = await arrivals.goes_on_with(seat, delivery)
@@ -64,7 +65,13 @@ async def run_leg(seat: Seat, tool: Any, prepared: Prepared) -> Answer:
     reference = result.reference(identity.handover_id)
     agent.data[IN_LOOP] = identity.handover_id
     try:
-        said = await runs.run_subordinate(agent, specialist.profile, reference, goes_on=goes_on)
+        said = await runs.run_subordinate(
+            agent,
+            specialist.profile,
+            reference,
+            name=arrivals.chat_name(delivery),
+            goes_on=goes_on,
+        )
     except InterventionException:
         raise
     except Exception as error:
