@@ -13,7 +13,7 @@ from ..flow import close, receive, standing
 from ..flow.answer import Answer
 from ..text.file_tree import without_records
 from ..values.errors import HandoverError
-from . import arrivals, bindings, conversation, hand_back, memory, unrecorded, voice
+from . import arrivals, bindings, conversation, hand_back, memory, stops, unrecorded, voice
 from .agents import root_context, superior
 from .bindings import SPOKEN_TO, STATE, binding, holders_of
 from .seat import Seat, dress_as_recorded, seat_of, standing_lines, sweep
@@ -32,6 +32,7 @@ KEPT_AFTER = ("clarify",)  # a specialist that asked is asked back: it keeps its
 
 def person_wrote(context: AgentContext, message: Any) -> None:
     """The person's own message in the chat they see: it lifts stops; a nudge does not."""
+    context.data[arrivals.SPOKEN] = True
     text = str(getattr(message, "message", "") or "")
     nudged_on = context.data.pop(NUDGED, False)
     if nudged_on or not text.strip() or context.get_output_data("parent_context_id"):
@@ -93,9 +94,7 @@ async def before_tool(agent: Agent, name: str, args: dict[str, Any]) -> None:
     if held:
         bindings.redress(agent)
         if name != "handover_reply" and agent.data.get(STATE) != "accepted":
-            with said_once(agent):
-                call = seat_of(agent).call
-                agent.data[STATE] = await to_thread(receive.touch, held.handover_id, call)
+            await _touched(agent, held.handover_id)
     if name == "call_subordinate":
         await arrivals.route(agent, args)
     elif name == "parallel":
@@ -116,6 +115,15 @@ def to_working_specialist(context: AgentContext, message: Any) -> Any:
         return None
     agent.intervention = message
     return root.task
+
+
+async def _touched(agent: Agent, handover_id: str) -> None:
+    """The record learns that its specialist works; what goes wrong stops nothing."""
+    try:
+        agent.data[STATE] = await to_thread(receive.touch, handover_id, seat_of(agent).call)
+    except HandoverError as error:
+        if not stops.hear(agent, error):
+            voice.complain(agent, error)
 
 
 async def restore(agent: Agent, *, turn: int | None = None) -> None:
