@@ -39,7 +39,7 @@ def binding(agent: Agent) -> Binding | None:
     if kept["chat_id"] != str(agent.context.id):
         release(agent)
         heading = f"{kept['handover_id']} belongs to another chat and was dropped"
-        voice.tell(agent, heading, "This chat was branched or imported.")
+        voice.tell_here(agent, heading, "This chat was branched or imported.")
         return None
     return Binding(kept["handover_id"], kept["project_root"])
 

@@ -108,6 +108,11 @@ def children_host() -> bool:
     return "def get_or_create_subordinate" in _source("tools/call_subordinate.py")
 
 
+def host_has(path: str) -> bool:
+    """Whether the host in A0_ROOT has this file."""
+    return _source(path) != ""
+
+
 def _source(path: str) -> str:
     file = Path(os.environ.get("A0_ROOT") or ".") / path
     return file.read_text("utf-8") if file.is_file() else ""
