@@ -12,6 +12,7 @@ from .agents import PLUGIN
 # Transient marks on an agent; the host does not save keys that begin with "_".
 STATE = "_so_state"  # what the record last said of its handover, or SPOKEN_TO
 VERDICT = "_so_verdict"  # the answer that closed it, until the run ends
+TOLD = "_so_told_back"  # a row has said what this handover came to
 UNSENT = "_so_unsent"  # a reply that could not be recorded
 DELIVERIES = "_so_deliveries"  # delivered by it, and about to be taken by a subordinate
 _PERSONA = "_so_persona"
@@ -62,7 +63,7 @@ def bind(agent: Agent, handover_id: str, root: str) -> None:
 
 def release(agent: Agent) -> None:
     """The agent holds nothing any more; its persona is gone with it."""
-    for mark in (PLUGIN, STATE, VERDICT, UNSENT):
+    for mark in (PLUGIN, STATE, VERDICT, UNSENT, TOLD):
         agent.data.pop(mark, None)
     undress(agent)
 

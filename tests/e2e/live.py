@@ -413,6 +413,10 @@ class LiveRun:
         number: int | None = self._ask("agents")["streaming"]
         return number
 
+    def is_running(self) -> bool:
+        """Whether a run is on in any chat of this one's."""
+        return bool(self._ask("agents")["running"])
+
     def inside(self, source: str, **values: Any) -> Any:
         """Run `source` in the host's process with `context` and `values`; returns its variable `result` as JSON."""
         return self._ask("inside", source=source, values=values)

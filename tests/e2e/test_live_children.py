@@ -75,7 +75,7 @@ def test_a_specialists_chat_has_its_name_shows_the_task_and_is_saved_as_it_goes(
         "agent0": [hand_over(start=True), response("The draft is ready.")],
         DESIGNER: [ACCEPT, waiting],
     }
-    with start(script) as run:
+    with start(script, utility_answer="") as run:  # else the host names each chat, as it likes
         run.send("Please build the hero")
         run.model.wait_for(DESIGNER, turn=2)
         run.settle(agents=2)
@@ -126,6 +126,7 @@ def test_after_a_restart_a_note_made_in_the_specialists_own_chat_reaches_the_orc
         child = run.chats()[-1]["id"]
         run.send("Go on, in blue", chat=child)
         run.model.wait_until(lambda: kinds(run)[-1] == "done", "the specialist's note")
+        run.model.wait_until(lambda: not run.is_running(), "the end of its run")
 
         assert run.say("Well?") == "I have seen it."
         assert NOTE["what_happened"] in run.requests[-1].text("user")

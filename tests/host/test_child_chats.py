@@ -183,6 +183,8 @@ def test_after_a_restart_a_note_made_in_the_specialists_own_chat_reaches_its_sup
         assert host.say("Well?") == "Seen."
         assert "Blue now." in json.dumps(host.tool_results("handover_to_specialist"))
         assert kinds(folder).count("done") == 1
+        (back,) = [heading for heading in headings(host) if "handed back" in heading]
+        assert PERSONA in back
 
 
 def test_a_specialist_that_is_stopped_alone_can_go_on(children, monkeypatch):
