@@ -13,7 +13,7 @@ from helpers import persist_chat, secrets, subagents
 
 from ..history import log
 from ..history.answer import Scope, joined, visible_line
-from ..history.transcript import Transcript, from_history, recent_turns
+from ..history.transcript import Transcript, from_history, recent_turns, told_before
 from ..text.masking import Mask, redact
 from ..values.call import utc
 from ..values.errors import RecordError
@@ -52,6 +52,12 @@ def _placeholder(agent: Agent) -> str:
     if not subagents.get_paths(agent, "prompts", _OPENING):
         return ""
     return str(agent.read_prompt(_OPENING))
+
+
+def told_last(agent: Agent) -> str:
+    """What the agent said to the person last, where nothing else stands behind it."""
+    transcript = from_history(agent.history.to_dict())
+    return told_before(transcript, len(transcript) + 1)
 
 
 def log_message(agent: Agent, message: Any) -> None:
