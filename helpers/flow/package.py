@@ -16,9 +16,11 @@ from ..text import package as text_package
 from ..text.fitting import Package, Part
 from ..text.masking import Mask
 from ..text.quote import on_one_line
+from ..text.tools import tools_told
 from ..values.call import Call
 from ..values.errors import RequestError
 from ..values.packet import HandoverPacket
+from ..values.tools import Tools
 
 _SHORTER_TITLES = (text_package.TITLE_CHARS, 40, 24)
 
@@ -171,11 +173,14 @@ def earlier_work(chain: Chain, packet: HandoverPacket) -> tuple[tuple[str, str],
     )
 
 
-def notices(chain: Chain) -> tuple[str, ...]:
-    """What the receiver must know about the record itself."""
-    if not chain.foreign:
-        return ()
-    return (
-        f"{chain.foreign} events in this chain's ledger are not this installation's; nothing of"
-        " them was used.",
-    )
+def notices(chain: Chain, tools: Tools) -> tuple[str, ...]:
+    """What the receiver must know of the record itself, and which tools are not its to use."""
+    told = []
+    if chain.foreign:
+        told.append(
+            f"{chain.foreign} events in this chain's ledger are not this installation's; nothing of"
+            " them was used."
+        )
+    if tools:
+        told.append(f"tools, enforced: {tools_told(tools)}.")
+    return tuple(told)

@@ -14,6 +14,7 @@ STATE = "_so_state"  # what the record last said of its handover, or SPOKEN_TO
 VERDICT = "_so_verdict"  # the answer that closed it, until the run ends
 UNSENT = "_so_unsent"  # a reply that could not be recorded
 DELIVERIES = "_so_deliveries"  # delivered by it, and about to be taken by a subordinate
+HELPS = "_so_helps"  # of a plain helper: the handover that whoever started it works in
 _PERSONA = "_so_persona"
 
 SPOKEN_TO = "spoken to"  # the person wrote to a specialist that works
@@ -73,7 +74,7 @@ def holding_of(agent: Agent) -> Binding | None:
     for _ in range(agents.MOST_LEVELS):
         if above is None:
             return None
-        if held := binding(above):
+        if held := binding(above) or above.data.get(HELPS):
             return held
         above = agents.superior(above)
     return None

@@ -13,7 +13,7 @@ from ..flow import close, receive, standing
 from ..flow.answer import Answer
 from ..records import resources
 from ..values.errors import HandoverError
-from . import arrivals, bindings, conversation, hand_back, memory, unrecorded, voice
+from . import arrivals, bindings, conversation, hand_back, memory, permissions, unrecorded, voice
 from .agents import root_context, superior
 from .bindings import SPOKEN_TO, STATE, binding, holders_of
 from .seat import Seat, seat_of, standing_lines, sweep
@@ -85,7 +85,8 @@ def fill_empty_args(data: dict[str, Any]) -> None:
 
 
 async def before_tool(agent: Agent, name: str, args: dict[str, Any]) -> None:
-    """A specialist that works has accepted; a reference gets the right specialist."""
+    """A specialist that works has accepted; what is not its to use only answers; a reference gets
+    the right specialist."""
     held = binding(agent)
     if held:
         bindings.redress(agent)
@@ -93,7 +94,7 @@ async def before_tool(agent: Agent, name: str, args: dict[str, Any]) -> None:
             with said_once(agent):
                 call = seat_of(agent).call
                 agent.data[STATE] = await to_thread(receive.touch, held.handover_id, call)
-    if name == "call_subordinate":
+    if permissions.may_run(agent, name, args) and name == "call_subordinate":
         await arrivals.route(agent, args)
 
 
@@ -170,11 +171,13 @@ async def _outcome(seat: Seat, kind: memory.Kind, why: str, said: str) -> Answer
 
 
 def specialist_prompt(agent: Agent) -> str:
-    """What only the holder of a handover reads in its system prompt; "" for others."""
+    """What only the holder of a handover reads in its system prompt, and who may not use every
+    tool; "" for others."""
+    tools = permissions.told_to(agent)
     if binding(agent) is None:
-        return ""
-    names = ("specialist", "tool_handover_reply", "tool_request_full_history")
-    return "\n".join(resources.text(name) for name in names)
+        return tools
+    names = ("tool_handover_reply", "tool_request_full_history")
+    return "\n".join((resources.text("specialist") + tools, *map(resources.text, names)))
 
 
 async def offers(agent: Agent) -> str:

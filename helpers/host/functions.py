@@ -17,9 +17,11 @@ from ..values.errors import HandoverError
 from .agents import root_context
 from .bindings import binding
 from .memory import memory
+from .permissions import tools_of
 from .settings import settings_of
 
 _OFFERED = "a0_responses_function_tools"
+_NAMES = "responses_tool_name_map"
 # From a stored answer the host goes on without prompt and extras, where we tell what is open.
 _GOES_ON = ("previous_response_id", "responses_input_items")
 _HAND_OVER, _REPLY, _HISTORY = (
@@ -46,11 +48,24 @@ def offer(agent: Agent, call_data: dict[str, Any]) -> None:
     if works_here:
         schemas |= {_REPLY: reply_schema(), _HISTORY: history_schema()}
     others = [item for item in offered if item.get("name") not in _PURPOSE]
-    call_data[_OFFERED] = [*others, *(_function(name, form) for name, form in schemas.items())]
+    all_of_them = [*others, *(_function(name, form) for name, form in schemas.items())]
+    call_data[_OFFERED] = _without_refused(agent, all_of_them)
     if works_here or memory(root_context(agent))["roots"]:
         for name in _GOES_ON:
             if name in call_data:
                 call_data[name] = None
+
+
+def _without_refused(agent: Agent, functions: list[Any]) -> list[Any]:
+    """What the agent may use some of; names of MCP tools are the host's for such a model."""
+    tools, names = tools_of(agent), agent.get_data(_NAMES)
+    known = names if isinstance(names, dict) else {}
+    kept = []
+    for item in functions:
+        name = str(item.get("name"))
+        if tools.allows_some(str(known.get(name, name))):
+            kept.append(item)
+    return kept
 
 
 def _function(name: str, parameters: Schema) -> dict[str, Any]:

@@ -65,6 +65,7 @@ def caller_of(agent: Agent, ports: Ports) -> Caller:
         person_count=person["count"],
         person_messages=tuple(person["last"]),
         turns=lambda count: masked_turns(agent, count, ports.mask),
+        tools=lambda: agents.tool_names(agent),
     )
 
 

@@ -31,7 +31,7 @@ class Caller:
     which the work moves on by itself. `person_count` is how many messages the person has written in
     this chat, `person_messages` the newest of them (all that are still known), oldest first.
     `turns(n)` gives the last n turns of the chat, for a call that sends none. `resume` and `lifts`
-    are what only a person at the command line says.
+    are what only a person at the command line says. `tools()` names the tools that the host has.
     """
 
     chat_id: str = COMMAND_LINE
@@ -44,6 +44,7 @@ class Caller:
     turns: Callable[[int], tuple[Turn, ...]] = lambda count: ()
     resume: bool = False
     lifts: tuple[str, ...] = ()
+    tools: Callable[[], frozenset[str]] = frozenset
 
     def said_since(self, count: int) -> tuple[str, ...]:
         """What the person wrote after having written `count` messages."""

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 from .errors import RequestError, SettingsError
 from .names import key, short
 from .packet import Authority
+from .tools import Tools, as_setting
 
 MAX_TEXT_CHARS = 200_000
 MAX_ENTRIES = 500
@@ -65,6 +66,7 @@ class Specialist(BaseModel):
     requires: tuple[str, ...] = ()
     sla_minutes: float = Field(default=60, gt=0, allow_inf_nan=False)
     authority: Authority = Authority()
+    tools: Annotated[Tools, AfterValidator(as_setting)] = Tools()
 
     @property
     def name(self) -> str:
