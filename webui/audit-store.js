@@ -3,7 +3,8 @@ import { createStore } from "/js/AlpineStore.js";
 import { drawCharts } from "./audit-charts.js";
 import { eventSections, packetSections, returnSections, travelSections } from "./audit-packet.js";
 import { choosePicture, drawPicture } from "./audit-picture.js";
-import { ask as askHandler, complain, visible } from "./wire.js";
+import { openPage } from "./surface.js";
+import { ask, complain, visible } from "./wire.js";
 import * as words from "./words.js";
 
 const PAGE = 100;
@@ -31,6 +32,9 @@ const model = {
   briefing: null,
   verified: null,
   metrics: null,
+  // What the person is about to do: {action, words, field} until it is confirmed, and the reason they give.
+  act: null,
+  reason: "",
   // The handover that a link in the chat wants to see first.
   wanted: "",
   watcher: null,
@@ -46,17 +50,21 @@ const model = {
     });
     this.watcher.observe(element);
     await this.load();
+    if (this.wanted) await this.showWanted();
+    else this.find("#so-search")?.focus();
+  },
+
+  async showWanted() {
     const wanted = this.wanted;
     this.wanted = "";
-    const chain = wanted && this.chains.find((item) => item.ids.includes(wanted));
+    const chain = this.chains.find((item) => item.ids.includes(wanted));
     if (chain) await this.choose(chain, wanted);
-    else this.find("#so-search")?.focus();
-    if (wanted && !chain) complain(new Error(`${wanted} is in no project that Agent Zero lists`), "Handover not found");
+    else complain(new Error(`${wanted} is in no project that Agent Zero lists`), "Handover not found");
   },
 
   cleanup() {
     this.watcher?.disconnect();
-    Object.assign(this, { watcher: null, root: null, chosen: null, detail: null, packet: null, briefing: null, handover: "", verified: null });
+    Object.assign(this, { watcher: null, root: null, chosen: null, detail: null, packet: null, briefing: null, handover: "", verified: null, act: null });
   },
 
   /** An element of this page, which may be open twice. */
@@ -136,7 +144,7 @@ const model = {
     );
     if (!found) return;
     const known = found.summary.handovers.map((item) => item.handover);
-    Object.assign(this, { chosen: { ...chain, project: found.summary.project }, detail: found, packet: null, briefing: null, verified: null });
+    Object.assign(this, { chosen: { ...chain, project: found.summary.project }, detail: found, packet: null, briefing: null, verified: null, act: null });
     this.view = "chains";
     await later();
     this.draw();
@@ -147,7 +155,7 @@ const model = {
 
   back() {
     const key = this.chosen && `${this.chosen.project} ${this.chosen.chain}`;
-    Object.assign(this, { chosen: null, detail: null, packet: null, briefing: null, handover: "" });
+    Object.assign(this, { chosen: null, detail: null, packet: null, briefing: null, handover: "", act: null });
     later().then(() => this.find(`[data-chain="${CSS.escape(key || "")}"]`)?.focus());
   },
 
@@ -190,6 +198,27 @@ const model = {
     this.briefing = { name: found.name, ...around(found.text, this.handover) };
     await later();
     this.find("#so-entry")?.scrollIntoView({ block: "nearest" });
+  },
+
+  get closable() {
+    return Boolean(this.detail?.summary.own && this.hop && (this.hop.open || this.hop.state === "prepared"));
+  },
+
+  /** Ask whether it is meant; nothing is written before `confirm`. */
+  async intend(action, words, field = "") {
+    Object.assign(this, { act: { action, words, field, handover: this.handover }, reason: "" });
+    await later();
+    this.find("#so-act button, #so-act input")?.focus();
+  },
+
+  async confirm() {
+    const { project, chain } = this.chosen;
+    const { action, field, handover } = this.act;
+    const done = await this.guarded(() => ask("act", { action, project, chain, field, handover, reason: this.reason }), "Nothing was changed");
+    if (!done) return;
+    this.act = null;
+    await this.choose(this.chosen, handover);
+    await this.load();
   },
 
   draw() {
@@ -244,14 +273,18 @@ const model = {
 
   /** Opens the page at one handover; what a link in the chat calls. */
   async openAt(handover) {
+    const isOpen = Boolean(this.root?.isConnected);
     this.wanted = handover;
-    await globalThis.openModal?.("/plugins/software_orchestrator/webui/main.html");
+    await openPage();
+    if (!isOpen) return;
+    await this.load();
+    await this.showWanted();
   },
 };
 
 /** What the audit handler answers, with nothing hidden in its texts. */
 async function audit(asked) {
-  return visible(await askHandler("audit", asked));
+  return visible(await ask("audit", asked));
 }
 
 function searchable(chain) {

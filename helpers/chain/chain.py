@@ -8,10 +8,12 @@ from functools import cached_property
 from typing import TypeVar
 
 from ..values.events import (
+    AUDIT_PAGE,
     KINDS,
     OPEN,
     Clarify,
     Closing,
+    DeclineLifted,
     Escalated,
     Event,
     Note,
@@ -21,8 +23,9 @@ from ..values.events import (
     Resumed,
     State,
 )
-from ..values.packet import HandoverPacket
+from ..values.packet import HandoverPacket, StateField
 from ..values.roster import normal
+from .answered import name_key
 
 P = TypeVar("P", bound=Payload)
 
@@ -217,6 +220,10 @@ def fold(chain_id: str, events: Iterable[Event]) -> Chain:
     return Chain(chain_id).after(events)
 
 
+def _is_declined(item: StateField, key: str) -> bool:
+    return item.status == "declined" and name_key(item.field) == key
+
+
 def _kind(event: Event) -> type[Payload]:
     return KINDS.get(event.kind, Payload)
 
@@ -248,6 +255,8 @@ class _Builder:
         else:
             if kind is Escalated:
                 self._halt(event)
+            elif kind is DeclineLifted:
+                self._lift(event)
             self._advance(event)
 
     def chain(self) -> Chain:
@@ -284,6 +293,18 @@ class _Builder:
         payload = event.payload
         assert isinstance(payload, Escalated)
         self._stop, self._stop_mark = payload.why or "escalated", payload.person_messages
+
+    def _lift(self, event: Event) -> None:
+        """A click takes a decline back at once; words do it with the packet they came with."""
+        payload = event.payload
+        assert isinstance(payload, DeclineLifted)
+        if self._newest is None or payload.by != AUDIT_PAGE:
+            return
+        key = name_key(payload.field)
+        still = [item for item in self._newest.state if not _is_declined(item, key)]
+        self._newest = self._newest.model_copy(update={"state": tuple(still)})
+        left = {name: since for name, since in self._declined.items() if name_key(name) != key}
+        self._declined = left
 
     def _advance(self, event: Event) -> None:
         """One more event of a handover; one that cannot follow is kept and changes nothing."""

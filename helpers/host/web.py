@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from agent import AgentContext
+
+from helpers import persist_chat
 from helpers import projects as host_projects
 
+from ..flow import person
 from ..records import resources
+from ..records.folder import HandoverFolder
 from ..records.key import installation_key
+from ..records.local import local_ports
+from ..text.masking import redact
+from ..text.quote import one_line
+from ..values.call import Call, Caller
 from ..values.errors import HandoverError, RequestError
 from ..views import page, settings_form
 from ..views.page import Project, Records
+from . import conversation
+from .memory import memory
 from .settings import setting_layers, settings_in
 
 _PROFILE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -22,6 +33,63 @@ _PROFILE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 def audit_answer(body: object) -> dict[str, Any]:
     """What the audit page asks. Raises HandoverError."""
     return page.answer(_asked(body), Records(projects(), _key(), settings_in))
+
+
+def act_answer(body: object) -> dict[str, Any]:
+    """What the person does on the audit page, one of `ACTS`, in a `project`'s `chain`.
+
+    Recorded as the person's; a row in its chat says so, where the chat is still there. Raises
+    HandoverError.
+    """
+    asked = _asked(body)
+    act = ACTS.get(str(asked.get("action", "")))
+    if act is None:
+        raise RequestError("no such action", "use one of " + ", ".join(ACTS))
+    found = Records(projects(), _key(), settings_in)
+    project, folder = found.holding(asked.get("project") or None, asked.get("chain"))
+    context = _chat_of(folder, str(asked["chain"]))
+    mask = conversation.mask_of(context.agent0) if context else redact
+    count = memory(context)["person"]["count"] if context else 0
+    caller = Caller(project_root=str(project.root), person_count=count)
+    told = act(asked, Call(caller, settings_in(project.name), local_ports(mask)))
+    if context:
+        if asked["action"] == "lift_stop":
+            memory(context)["refusals"] = 0
+        context.log.log(type="info", heading=f"On the audit page: {told}", content="")
+        persist_chat.save_tmp_chat(context)
+    return {"ok": True, "told": told}
+
+
+def _lift_decline(asked: Mapping[str, Any], call: Call) -> str:
+    field = person.lift_decline(asked["chain"], str(asked.get("field", "")), call)
+    return f"the decline of {one_line(field)} is lifted"
+
+
+def _lift_stop(asked: Mapping[str, Any], call: Call) -> str:
+    person.lift_stop(asked["chain"], call)
+    return "handovers may go on"
+
+
+def _close(asked: Mapping[str, Any], call: Call) -> str:
+    handover = str(asked.get("handover", ""))
+    person.close_handover(handover, str(asked.get("reason", "")), call)
+    return f"{handover} is closed"
+
+
+ACTS: Mapping[str, Callable[[Mapping[str, Any], Call], str]] = {
+    "lift_decline": _lift_decline,
+    "lift_stop": _lift_stop,
+    "close": _close,
+}
+
+
+def _chat_of(folder: HandoverFolder, chain_id: str) -> AgentContext | None:
+    """The living chat of a chain."""
+    chat = chain_id.rpartition("-")[2]
+    for context in AgentContext.all():
+        if folder.chain_id("x", str(context.id)).rpartition("-")[2] == chat:
+            return context
+    return None
 
 
 def _asked(body: object) -> Mapping[str, Any]:

@@ -261,6 +261,10 @@ class Cancelled(Closing):
     follows = OPEN | {"prepared"}
 
 
+# Who lifted something, where the person did it by a click.
+AUDIT_PAGE = "audit page"
+
+
 class Refused(Payload):
     """A call or reply was refused; `asked` is authority that was not the sender's to give, `tool` a
     call of a tool that is not the receiver's to use."""
@@ -274,7 +278,7 @@ class Refused(Payload):
 
 
 class Resumed(Payload):
-    """A stop was lifted; `by` is "person" or "command line"."""
+    """A stop was lifted; `by` is "person", "command line" or `AUDIT_PAGE`."""
 
     kind = "resumed"
 
@@ -282,6 +286,8 @@ class Resumed(Payload):
 
 
 class DeclineLifted(Payload):
+    """The person took a decline back; where `by` is `AUDIT_PAGE` no new value came with it."""
+
     kind = "decline_lifted"
 
     field: str = ""

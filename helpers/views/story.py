@@ -20,6 +20,7 @@ ChainSummary
     history_reads, escalations, refusals    how many of these events
     bytes, foreign, faults     of the ledger: its size, events of another installation, faults
                                (`verify` names them)
+    declined                   list of {field, verbatim, hop}: declines that stand now
     error                      why a chain is unreadable, "" otherwise
     handovers                  list of HandoverSummary, in the order of the ledger
 
@@ -139,9 +140,19 @@ def summary(told: Story, *, project: str = "", size_bytes: int = 0, faults: int 
         "bytes": size_bytes,
         "foreign": told.foreign,
         "faults": faults,
+        "declined": declined(chain),
         "error": told.error,
         "handovers": handovers,
     }
+
+
+def declined(chain: Chain) -> list[Json]:
+    """What the person has declined and not taken back."""
+    return [
+        {"field": item.field, "verbatim": item.verbatim, "hop": item.hop}
+        for item in (chain.newest.state if chain.newest else ())
+        if item.status == "declined"
+    ]
 
 
 def state_of(told: Story) -> str:
@@ -464,7 +475,7 @@ def _mark_text(payload: Payload) -> str | None:
         case Refused(code=code):
             return f"{code}: {payload.why or ', '.join(payload.asked)}"
         case DeclineLifted():
-            return f"{payload.field}: {payload.verbatim}"
+            return f"{payload.field}: {payload.verbatim or payload.by}"
         case Clarify(missing=()):
             return f"asked for what the packet holds: {', '.join(payload.already_held)}"
         case Superseded():

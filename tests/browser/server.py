@@ -4,12 +4,15 @@ import json
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from usr.plugins.software_orchestrator.helpers.flow import person
+from usr.plugins.software_orchestrator.helpers.records.local import local_ports
 from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
+from usr.plugins.software_orchestrator.helpers.values.call import Call, Caller
 from usr.plugins.software_orchestrator.helpers.values.errors import HandoverError
 from usr.plugins.software_orchestrator.helpers.values.settings import Settings, settings
 from usr.plugins.software_orchestrator.helpers.views import page, settings_form
@@ -54,10 +57,29 @@ class Site:
 
     def answer(self, handler: str, asked: Mapping[str, Any]) -> dict[str, Any]:
         """What the handler of that name answers. Raises HandoverError; KeyError for a name that is none."""
-        return {"audit": self.audit, "settings": self.settings, "": self.host}[handler](asked)
+        handlers = {
+            "audit": self.audit,
+            "act": self.act,
+            "settings": self.settings,
+            "": self.host,
+        }
+        return handlers[handler](asked)
 
     def audit(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         return page.answer(asked, self.records)
+
+    def act(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        project, _ = self.records.holding(asked["project"], asked["chain"])
+        ports = replace(local_ports(), key=lambda: self.records.key)
+        call = Call(Caller(project_root=str(project.root)), _settings_of(""), ports)
+        match asked["action"]:
+            case "lift_decline":
+                person.lift_decline(asked["chain"], asked["field"], call)
+            case "lift_stop":
+                person.lift_stop(asked["chain"], call)
+            case "close":
+                person.close_handover(asked["handover"], asked["reason"], call)
+        return {"ok": True}
 
     def settings(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         if asked["action"] == "check":

@@ -300,3 +300,41 @@ def test_a_thousand_chains_are_listed_by_the_hundred_and_all_of_them_searched(
         browser.click("Show more (900)")
         browser.wait(f"{LISTED} === 200")
         browser.picture("thousand-dark")
+
+
+@pytest.fixture
+def own_site(tmp_path):
+    """The records of a day, to be changed."""
+    records.shop(tmp_path / "shop")
+    with serving({"shop": tmp_path / "shop"}, records.KEY) as site:
+        yield site
+
+
+def test_the_person_takes_a_decline_back_after_being_asked_once_more(browser, own_site):
+    open_chain(browser, own_site, records.TOPIC)
+    browser.shows(".so-declined", "Declined: vat_id")
+    browser.click("Lift", within=".so-detail")
+    browser.shows("#so-act", "Take back the decline of vat_id?")
+    browser.picture("audit-lift-decline")
+    browser.click("No", within="#so-act")
+    browser.click("Lift", within=".so-detail")
+    browser.click("Yes", within="#so-act")
+    browser.wait("!document.querySelector('.so-detail').innerText.includes('Declined:')")
+
+
+def test_the_person_lifts_a_stop(browser, own_site):
+    open_chain(browser, own_site, "Customer data export")
+    browser.click("Lift the stop", within=".so-detail")
+    browser.click("Yes", within="#so-act")
+    browser.wait("!document.querySelector('.so-detail').innerText.includes('Stopped until')")
+
+
+def test_the_person_closes_a_handover_and_says_why(browser, own_site):
+    open_chain(browser, own_site, "Release 2.4")
+    browser.click("Close", within=".so-packet")
+    browser.wait("document.activeElement.closest('#so-act')")
+    browser.type("no release this week")
+    browser.click("Yes", within="#so-act")
+    browser.shows(".so-packet h4", "cancelled")
+    browser.click("Came back", within=".so-packet")
+    browser.shows("#so-part", "no release this week")

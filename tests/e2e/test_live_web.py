@@ -37,6 +37,9 @@ SCRIPT = {
     ],
     "frontend_designer": [tool_call("handover_reply", verdict="accept"), tool_call("handover_reply", verdict="done", **NOTE)],
 }  # fmt: skip
+NAME = "software_orchestrator"
+SURFACE = f'[data-surface-id="{NAME}"]'
+CANVAS = f"Boolean(Alpine.store('rightCanvas')?.surfaces?.some(s => s.id === '{NAME}'))"
 FILES = {
     "enabled": False,
     "max_depth": 1,
@@ -123,7 +126,39 @@ def test_the_link_of_a_row_opens_the_audit_page_at_that_handover(page):
     page.wait("document.querySelectorAll('#so-part .so-section').length > 2")
     assert page.text("#so-chain-title") == TOPIC
     assert page.text(".so-packet h4").startswith("Hop 1")
-    assert page.run("document.querySelector('.modal-inner').getBoundingClientRect().width") > 1000
+    place = SURFACE if page.run(CANVAS) else ".modal-inner"
+    assert page.run("document.querySelector(arguments[0]).contains(document.querySelector('.so-page'))", place)
+    page.picture("live-audit-link")
+
+
+def test_the_page_stands_beside_the_chat_where_the_host_has_a_canvas(page):
+    if not page.run(CANVAS):
+        pytest.skip("this host has no right canvas")
+    page.run(f"Alpine.store('rightCanvas').open('{NAME}'); return 1")
+    page.wait(f"document.querySelectorAll('{SURFACE} .so-row').length === 6")
+    assert page.run("document.querySelector('#chat-input').offsetParent !== null")
+    page.picture("live-audit-canvas")
+    page.run("Alpine.store('rightCanvas').close(); return 1")
+    page.wait("!document.querySelector('.so-page')")
+
+
+def test_the_slash_command_opens_the_page_where_the_host_has_such_commands(page):
+    if not page.run("Boolean(Alpine.store('commandsSlash'))"):
+        pytest.skip("this host has no slash commands")
+    page.run("document.querySelector('#chat-input').focus(); return 1")
+    page.type("/handovers")
+    page.wait("document.body.innerText.includes('Open the audit page of handovers')")
+    page.press("ENTER")
+    page.wait("document.querySelectorAll('.so-row').length === 6")
+
+
+def test_the_person_lifts_a_decline_on_the_page(page):
+    page.run("openModal('/plugins/software_orchestrator/webui/main.html'); return 1")
+    page.wait("document.querySelectorAll('.so-row').length === 6")
+    page.click(records.TOPIC, ".so-rows")
+    page.click("Lift", ".so-detail")
+    page.click("Yes", "#so-act")
+    page.wait("document.querySelector('.so-detail') && !document.querySelector('.so-declined')")
 
 
 def test_the_sidebar_entry_opens_the_page_with_all_chains(page):

@@ -113,7 +113,7 @@ def test_the_root_holds_what_a_plugin_may_hold():
     if listed.returncode:
         pytest.skip("not a git checkout")
     folders = {name.split("/")[0] for name in listed.stdout.decode().split("\0") if "/" in name}
-    known = {"agents", "api", "extensions", "helpers", "prompts", "tools", "webui"}
+    known = {"agents", "api", "commands", "extensions", "helpers", "prompts", "tools", "webui"}
     development = {".ci", "benchmarks", "docs", "tests"}
     assert folders <= known | development
     assert (ROOT / "LICENSE").is_file()
