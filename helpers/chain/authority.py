@@ -7,9 +7,6 @@ from collections.abc import Iterable
 from ..values.events import Asked
 from ..values.names import key
 from ..values.packet import Authority
-from ..values.roster import Roster
-from ..values.tools import Tools
-from .chain import Chain, Handover
 
 NOTHING_ASKED = Authority()
 
@@ -39,17 +36,6 @@ def bounded(authority: Authority, limit: Authority) -> Authority:
     if common:
         return Authority(granted=common, denied=denied)
     return Authority(granted=authority.granted, denied=_once((*denied, *authority.granted)))
-
-
-def tools_in(chain: Chain, handover: Handover | None, roster: Roster) -> Tools:
-    """The tools of whoever works in a handover: what was recorded of it and of those around it, and
-    what the roster says of their receivers now."""
-    tools = Tools()
-    for item in chain.ancestors(handover.id) if handover else ():
-        entry = roster.known(item.receiver)
-        tools = tools.narrowed(item.prepared.tools)
-        tools = tools.narrowed(entry.tools if entry else Tools())
-    return tools
 
 
 def _right(words: str) -> str:

@@ -9,6 +9,7 @@ from ..chain import authority, merge, rules
 from ..chain.chain import Chain
 from ..chain.evidence import Evidence
 from ..chain.lifts import check_lifts
+from ..chain.tools import tools_in
 from ..text.masking import masked_together, safe
 from ..values.call import Call, utc
 from ..values.events import Asked, DeclineLifted
@@ -118,7 +119,7 @@ def receivers_tools(
     """
     words = (*(asked.denied if asked else ()), *specialist.authority.denied)
     named = tools_named(words, call.caller.tools()) if words else Tools()
-    around = authority.tools_in(chain, sender.inside, call.settings.roster)
+    around = tools_in(chain, sender.inside, call.settings.roster)
     return around.narrowed(specialist.tools).narrowed(named)
 
 

@@ -14,6 +14,7 @@ STATE = "_so_state"  # what the record last said of its handover, or SPOKEN_TO
 VERDICT = "_so_verdict"  # the answer that closed it, until the run ends
 UNSENT = "_so_unsent"  # a reply that could not be recorded
 DELIVERIES = "_so_deliveries"  # delivered by it, and about to be taken by a subordinate
+TOOLS = "_so_tools"  # what it may use, as last read
 HELPS = "_so_helps"  # of a plain helper: the handover that whoever started it works in
 _PERSONA = "_so_persona"
 
@@ -63,9 +64,15 @@ def bind(agent: Agent, handover_id: str, root: str) -> None:
 
 def release(agent: Agent) -> None:
     """The agent holds nothing any more; its persona is gone with it."""
-    for mark in (PLUGIN, STATE, VERDICT, UNSENT):
+    for mark in (PLUGIN, STATE, VERDICT, UNSENT, TOOLS):
         agent.data.pop(mark, None)
     undress(agent)
+
+
+def help_in(agent: Agent, held: Binding | None) -> None:
+    """A plain helper works for whoever holds this, also when that one's own run is over."""
+    agent.data[HELPS] = held
+    agent.data.pop(TOOLS, None)
 
 
 def holding_of(agent: Agent) -> Binding | None:

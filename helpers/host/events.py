@@ -106,6 +106,7 @@ async def restore(agent: Agent, *, save: bool = False) -> None:
     gone when the host dies before.
     """
     held = binding(agent)
+    await permissions.refresh(agent)
     if held is None:
         return
     bindings.redress(agent)

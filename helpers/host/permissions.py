@@ -14,7 +14,7 @@ from typing import Any
 from agent import Agent
 from helpers.tool import Response, Tool
 
-from ..chain.authority import tools_in
+from ..chain.tools import tools_in
 from ..flow import receive, standing
 from ..records import resources
 from ..records.local import local_ports
@@ -27,7 +27,6 @@ from . import agents, bindings, voice
 from .conversation import mask_of
 from .seat import caller_of, seat_of
 
-_LAST = "_so_tools"  # on an agent: what it may use, as last read
 _NOTHING = Tools(denied=("*",))
 
 
@@ -69,8 +68,22 @@ def _is_mcp(tool: object) -> bool:
 
 
 def tools_of(agent: Agent) -> Tools:
-    """What an agent may use: what its profile's entry says, and in a handover what was recorded for
-    it and for those around it; who starts a plain helper lends it no more than its own.
+    """What an agent may use, as it was when its prompt was built."""
+    kept: Tools | None = agent.data.get(bindings.TOOLS)
+    return _read(agent) if kept is None else kept
+
+
+async def refresh(agent: Agent) -> None:
+    """Before each prompt; in a thread where the record is read."""
+    if bindings.holding_of(agent):
+        await to_thread(_read, agent)
+    else:
+        _read(agent)
+
+
+def _read(agent: Agent) -> Tools:
+    """What its profile's entry says, and in a handover what was recorded for it and for those around
+    it; who starts a plain helper lends it no more than its own.
 
     What cannot be read now is as it was last read; where it never was, nothing may be used.
     """
@@ -81,11 +94,11 @@ def tools_of(agent: Agent) -> Tools:
         try:
             _, chain = standing.chain_of(call.caller.inside, call)
         except HandoverError:
-            last: Tools = agent.data.get(_LAST, _NOTHING)
+            last: Tools = agent.data.get(bindings.TOOLS, _NOTHING)
             return last
         around = tools_in(chain, chain.find(call.caller.inside), call.settings.roster)
         tools = tools.narrowed(around)
-    agent.data[_LAST] = tools
+    agent.data[bindings.TOOLS] = tools
     return tools
 
 

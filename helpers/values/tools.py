@@ -95,9 +95,7 @@ class Tools(BaseModel):
 
     def narrowed(self, other: Tools) -> Tools:
         """What both allow."""
-        return Tools(
-            denied=(*self.denied, *other.denied), allowed=(*self.allowed, *other.allowed)
-        )
+        return Tools(denied=(*self.denied, *other.denied), allowed=(*self.allowed, *other.allowed))
 
     def allows(self, call: ToolCall) -> bool:
         """Whether every way to read the call is allowed: whichever the host takes is."""
@@ -177,7 +175,9 @@ def _touches(pattern: str, paths: Iterable[Path]) -> bool:
     """Whether the pattern's path and one of these can meet further down."""
     parts = _parts(pattern)
     return any(
-        all(fnmatchcase(name, part) or name == _ANY for name, part in zip(path, parts, strict=False))
+        all(
+            fnmatchcase(name, part) or name == _ANY for name, part in zip(path, parts, strict=False)
+        )
         for path in paths
     )
 
