@@ -72,7 +72,7 @@ def check_route(roster: Roster, sender: str, receiver: Specialist) -> None:
         )
     if roster.allows(sender, receiver.profile):
         return
-    allowed = roster.find(sender).can_handoff_to
+    allowed = roster.edges(sender)
     if allowed:
         hint = f"allowed from here: {', '.join(allowed)}"
     else:
@@ -133,6 +133,17 @@ def check_hops(chain: Chain, settings: Settings) -> None:
     if len(chain.counted) >= most:
         why = f"max_handovers_per_chain {most} is reached ({chain.path})"
         raise RefusedError(why, ASK_THE_PERSON, "hops", stops=why)
+
+
+def check_rounds(made: int, settings: Settings) -> None:
+    """At most `max_handovers_per_chat` rounds between two messages of the person, on whatever topic.
+
+    Raises RefusedError (hops), which stops all handovers of the chat.
+    """
+    most = settings.max_handovers_per_chat
+    if made >= most:
+        why = f"max_handovers_per_chat {most} is reached, on all topics since the person last wrote"
+        raise RefusedError(why, ASK_THE_PERSON, "hops", stops=why, whole_chat=True)
 
 
 def second_call(

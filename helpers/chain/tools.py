@@ -12,7 +12,5 @@ def tools_in(chain: Chain, handover: Handover | None, roster: Roster) -> Tools:
     what the roster says of their receivers now."""
     tools = Tools()
     for item in chain.ancestors(handover.id) if handover else ():
-        entry = roster.known(item.receiver)
-        tools = tools.narrowed(item.prepared.tools)
-        tools = tools.narrowed(entry.tools if entry else Tools())
+        tools = tools.narrowed(item.prepared.tools).narrowed(roster.tools_of(item.receiver))
     return tools

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..arguments.handover import HandoverRequest
-from ..chain import authority, merge, rules
+from ..chain import merge, rules
 from ..chain.chain import Chain
 from ..chain.evidence import Evidence
 from ..chain.lifts import check_lifts
 from ..chain.tools import tools_in
 from ..text.masking import masked_together, safe
+from ..values import authority
 from ..values.call import Call, utc
 from ..values.events import Asked, DeclineLifted
 from ..values.packet import Authority, HandoverPacket, Identity, Turn

@@ -180,6 +180,7 @@ def meaning(request: HandoverRequest, mark: str, chain: Chain, call: Call) -> Re
     if newest is not None and second in ("repeat", "repeat_open"):
         return Repeat(newest)
     rules.check_depth(chain, sender, settings)
+    rules.check_rounds(call.ports.rounds.made, settings)
     if second == "supersede":
         return New(newest)
     rules.check_hops(chain, settings)

@@ -36,7 +36,7 @@ def reply(args: Mapping[Any, Any], call: Call) -> Answer:
     """
     request = parse_reply(args, call)
     with holding(call.caller.inside, call) as (book, handover):
-        reopen_for_an_answer(book, handover)
+        reopen_for_an_answer(book, handover, call)
         if request.verdict == "accept":
             return accept(book, handover)
         if request.verdict == "clarify":
@@ -47,15 +47,32 @@ def reply(args: Mapping[Any, Any], call: Call) -> Answer:
         return hand_back(book, handover, request, call)
 
 
-def reopen_for_an_answer(book: Book, handover: Handover) -> None:
+def reopen_for_an_answer(book: Book, handover: Handover, call: Call) -> None:
     """Who answers again after its verdict goes on with the work. Raises RefusedError."""
     rules.check_reply_open(handover, book.chain)
     if not handover.is_open:
-        book.write(about(handover.packet, events.Reopened(why="the specialist answered again")))
+        reopen(book, handover, "the specialist answered again", call)
+
+
+def reopen(book: Book, handover: Handover, why: str, call: Call) -> None:
+    """What was handed back is taken up again: a round like a handover.
+
+    Raises RefusedError where the chat has had all of them, recorded once.
+    """
+    try:
+        rules.check_rounds(call.ports.rounds.made, call.settings)
+    except RefusedError as error:
+        if not book.chain.stop:
+            book.refuse(error, handover.receiver)
+        raise
+    book.write(about(handover.packet, events.Reopened(why=why)))
 
 
 def accept(book: Book, handover: Handover) -> Answer:
-    book.write(about(handover.packet, events.Accepted(implicit=False)))
+    """Nothing is written for work that was accepted before, by the specialist's own word."""
+    accepted = handover.last(events.Accepted)
+    if handover.state != "accepted" or accepted is None or accepted.implicit:
+        book.write(about(handover.packet, events.Accepted(implicit=False)))
     return Answer("Accepted: the work is yours. Do it, then hand back with verdict done.")
 
 
@@ -216,15 +233,14 @@ def cancelled_inside(chain: Chain, handover: Handover, why: str) -> Iterator[Dra
 def touch(handover_id: str, call: Call) -> str:
     """The specialist works: an implicit accept, or the reopening of what it had handed back.
 
-    Returns the state after it.
+    Returns the state after it. Raises RefusedError where the chat has had all its rounds.
     """
     with holding(handover_id, call) as (book, handover):
         if handover.state in events.Accepted.follows:
             book.write(about(handover.packet, events.Accepted(implicit=True)))
         elif handover.state in events.Reopened.follows:
             if rules.closed_around(book.chain, handover) is None:
-                reopened = events.Reopened(why="the specialist went on")
-                book.write(about(handover.packet, reopened))
+                reopen(book, handover, "the specialist went on", call)
         after = book.chain.find(handover_id)
         return after.state if after else ""
 

@@ -14,10 +14,11 @@ from ..flow import deliver, receive, result, standing
 from ..flow.deliver import Delivery
 from ..values.errors import HandoverError, RefusedError
 from ..values.roster import normal
-from . import bindings, runs, voice
-from .agents import superior
-from .seat import Seat, recorded
+from . import bindings, runs, stops, voice
+from .agents import root_context, superior
+from .seat import Seat, recorded, seat_of
 
+SPOKEN = "_so_spoken"  # in a chat's data: somebody wrote to it, and the message is on its way
 REFERENCE = re.compile(r"§§handover\s{0,3}\(\s{0,3}[\"'`]?([\w\-]{0,60})[\"'`]?\s{0,3}\)?")
 
 
@@ -44,6 +45,7 @@ async def route(agent: Agent, args: dict[str, Any]) -> None:
     try:
         reference = reference_in(args.get("message"))
         if reference is None:
+            await check_goes_on(agent, args)
             return
         runs.refuse_parallel(agent)
         handover_id, beside = reference
@@ -63,6 +65,27 @@ async def route(agent: Agent, args: dict[str, Any]) -> None:
     args["message"] = result.reference(handover_id)
     if specialist and (child := runs.child_context_id(agent, specialist)):
         args["context_id"] = child
+
+
+async def check_goes_on(agent: Agent, args: dict[str, Any]) -> None:
+    """A plain message to a specialist that asked back takes its work up again.
+
+    Raises RefusedError where the chat has had all its rounds.
+    """
+    if str(args.get("reset", "")).strip().lower() == "true":
+        return
+    seat = seat_of(agent)
+    try:
+        stops.check_rounds(agent, seat.call.settings)
+    except RefusedError as error:
+        for specialist, held in bindings.holders_below(agent):
+            if not runs.goes_to(specialist, args):
+                continue
+            call = seat.at(held.project_root).call
+            handover = await to_thread(standing.held_by, held.handover_id, call)
+            if not handover.is_open:
+                stops.hear(agent, error)
+                raise
 
 
 async def check_can_run(seat: Seat, handover: Handover) -> None:
@@ -101,13 +124,17 @@ def announce(agent: Agent, delivery: Delivery) -> None:
 def incoming(agent: Agent, data: dict[str, Any]) -> None:
     """A message for an agent: a superior's reference is expanded and binds it to the handover.
 
-    The person's word interrupts it. In a root chat the person speaks, and nothing is done.
+    The person's word interrupts it. In a root chat the person speaks, or a scheduled run begins.
     """
     above = superior(agent)
-    if above is None:
-        return
+    context = root_context(agent)
+    was_spoken_to = context.data.pop(SPOKEN, False)
     args, kwargs = list(data.get("args") or ()), dict(data.get("kwargs") or {})
     given = dict(zip(("agent", "message", "intervention"), args, strict=False)) | kwargs
+    if above is None:
+        if not (was_spoken_to or given.get("intervention")):
+            stops.start_afresh(context)
+        return
     if given.get("intervention"):
         agent.data[bindings.STATE] = bindings.SPOKEN_TO
         return

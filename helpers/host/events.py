@@ -13,7 +13,17 @@ from ..flow import close, receive, standing
 from ..flow.answer import Answer
 from ..records import resources
 from ..values.errors import HandoverError
-from . import arrivals, bindings, conversation, hand_back, memory, permissions, unrecorded, voice
+from . import (
+    arrivals,
+    bindings,
+    conversation,
+    hand_back,
+    memory,
+    permissions,
+    stops,
+    unrecorded,
+    voice,
+)
 from .agents import root_context, superior
 from .bindings import SPOKEN_TO, STATE, binding, holders_of
 from .seat import Seat, seat_of, standing_lines, sweep
@@ -31,6 +41,7 @@ KEPT_AFTER = ("clarify",)  # a specialist that asked is asked back: it keeps its
 
 def person_wrote(context: AgentContext, message: Any) -> None:
     """The person's own message in the chat they see: it lifts stops; a nudge does not."""
+    context.data[arrivals.SPOKEN] = True
     text = str(getattr(message, "message", "") or "")
     nudged_on = context.data.pop(NUDGED, False)
     if nudged_on or not text.strip() or context.get_output_data("parent_context_id"):
@@ -91,11 +102,18 @@ async def before_tool(agent: Agent, name: str, args: dict[str, Any]) -> None:
     if held:
         bindings.redress(agent)
         if name != "handover_reply" and agent.data.get(STATE) != "accepted":
-            with said_once(agent):
-                call = seat_of(agent).call
-                agent.data[STATE] = await to_thread(receive.touch, held.handover_id, call)
+            await _touched(agent, held.handover_id)
     if permissions.may_run(agent, name, args) and name == "call_subordinate":
         await arrivals.route(agent, args)
+
+
+async def _touched(agent: Agent, handover_id: str) -> None:
+    """The record learns that its specialist works; what goes wrong stops nothing."""
+    try:
+        agent.data[STATE] = await to_thread(receive.touch, handover_id, seat_of(agent).call)
+    except HandoverError as error:
+        if not stops.hear(agent, error):
+            voice.complain(agent, error)
 
 
 async def restore(agent: Agent, *, save: bool = False) -> None:

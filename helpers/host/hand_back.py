@@ -11,7 +11,7 @@ from ..flow import close, onward, result, standing
 from ..flow.answer import Answer
 from ..values.errors import HandoverError, RefusedError
 from ..values.settings import Settings
-from . import bindings, voice
+from . import bindings, stops, voice
 from .agents import sender_of, superior
 from .bindings import holders_below
 from .seat import Seat, seat_of
@@ -60,17 +60,17 @@ async def _note(seat: Seat, answer: Answer) -> str:
 
 def moved_no_further(agent: Agent, answer: Answer, error: HandoverError) -> Answer:
     """The work cannot move on by itself: its last note comes back, with the reason."""
-    stops = ""
-    if isinstance(error, RefusedError) and error.stops:
-        stops = error.stops
-        voice.tell_of_stop(agent, error)
+    why = ""
+    if stops.hear(agent, error):
+        assert isinstance(error, RefusedError)
+        why = error.stops
     elif error.code == "stopped":
-        stops = error.message
+        why = error.message
     return dataclasses.replace(
         answer,
         note=f"{answer.note}Not handed on to {answer.hand_to}: {error}\n",
         summary={**answer.summary, "not_handed_on": str(error)},
-        stops=stops or answer.stops,
+        stops=why or answer.stops,
     )
 
 

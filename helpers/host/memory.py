@@ -15,14 +15,13 @@ from typing_extensions import TypedDict
 from helpers import persist_chat
 
 from ..text.masking import Mask
-from ..values.errors import RecordError, RefusedError
-from ..values.settings import Settings
+from ..values.errors import RecordError
 from . import agents, voice
 
 _MOST_MESSAGES, _MESSAGE_CHARS, _READ_CHARS = 20, 4000, 20_000
 
 _Count = Annotated[int, Field(strict=True, ge=0, lt=10**9)]
-
+_Reason = Annotated[str, Field(strict=True, max_length=1000)]
 
 Kind = Literal["interrupted", "cancelled", "done", "failed"]
 
@@ -46,10 +45,14 @@ class Unrecorded(TypedDict):
 
 
 class Memory(TypedDict):
-    """`refusals` are those in a row, `roots` the folders this chat hands over in, `log_missing` how
-    many messages the log lacks since it was last written."""
+    """`refusals` are those in a row, `rounds` the handovers and reopenings since the person last
+    wrote, `stopped` why all handovers wait for the person ("" while they do not), `roots` the
+    folders this chat hands over in, `log_missing` how many messages the log lacks since it was last
+    written."""
 
     refusals: _Count
+    rounds: _Count
+    stopped: _Reason
     person: Person
     roots: list[str]
     unrecorded: list[Unrecorded]
@@ -77,6 +80,8 @@ def memory(context: AgentContext) -> Memory:
         voice.warn(context, heading, f"Left out: {', '.join(damaged)}")
     fresh: Memory = {
         "refusals": 0,
+        "rounds": 0,
+        "stopped": "",
         "person": {"count": 0, "last": []},
         "roots": [],
         "unrecorded": [],
@@ -109,27 +114,16 @@ def remember_root(agent: Agent, root: str) -> None:
 
 
 def remember_message(context: AgentContext, text: str, mask: Mask) -> None:
-    """Count the person's message; it lifts the stop that refusals made."""
+    """Count the person's message; it lifts a stop of the whole chat."""
     kept = memory(context)
-    kept["refusals"] = 0
+    kept["refusals"] = kept["rounds"] = 0
+    kept["stopped"] = ""
     kept["person"]["count"] += 1
     try:  # masked before it is cut, so that no half of a secret stays
         said = mask(text[:_READ_CHARS])[:_MESSAGE_CHARS]
     except RecordError:
         said = ""  # counted, but nothing of it can be kept
     kept["person"]["last"] = [*kept["person"]["last"], said][-_MOST_MESSAGES:]
-
-
-def check_refusals(agent: Agent, settings: Settings) -> None:
-    """Raises RefusedError (stopped) after `max_refusals_in_a_row`, until the person writes."""
-    most = settings.max_refusals_in_a_row
-    if memory(agents.root_context(agent))["refusals"] >= most:
-        raise RefusedError(
-            f"handovers of this chat are stopped after {most} refused calls in a row",
-            "tell the person what you tried and ask how to go on; "
-            "their next message lifts the stop",
-            "stopped",
-        )
 
 
 def save_chat(agent: Agent) -> None:

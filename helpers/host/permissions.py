@@ -88,8 +88,7 @@ def _read(agent: Agent) -> Tools:
     What cannot be read now is as it was last read; where it never was, nothing may be used.
     """
     call = _call_of(agent)
-    entry = call.settings.roster.known(agents.sender_of(agent))
-    tools = entry.tools if entry else Tools()
+    tools = call.settings.roster.tools_of(agents.sender_of(agent))
     if call.caller.inside:
         try:
             _, chain = standing.chain_of(call.caller.inside, call)

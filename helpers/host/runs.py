@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
+from typing import Any
 
 from agent import Agent, UserMessage
 
@@ -68,6 +70,17 @@ def _linear_subordinate(agent: Agent, profile: str) -> Agent:
     specialist.set_data(Agent.DATA_NAME_SUPERIOR, agent)
     agent.set_data(Agent.DATA_NAME_SUBORDINATE, specialist)
     return specialist
+
+
+def goes_to(specialist: Agent, args: Mapping[str, Any]) -> bool:
+    """Whether a `call_subordinate` call may mean this living subordinate: where each has a chat of
+    its own the call can name it."""
+    named = str(args.get("context_id") or args.get("agent_id") or "")
+    return (
+        not named
+        or specialist.context is root_context(specialist)
+        or named == specialist.context.id
+    )
 
 
 def child_context_id(agent: Agent, specialist: Agent) -> str:

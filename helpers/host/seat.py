@@ -13,11 +13,12 @@ from ..records.local import local_ports
 from ..text.quote import one_line
 from ..values.call import Call, Caller, Ports
 from ..values.errors import RecordError, RefusedError
-from . import agents
+from . import agents, stops
 from .bindings import holding_of, living
 from .conversation import mask_of, masked_turns
 from .memory import memory
 from .settings import settings_of
+from .stops import ChatRounds
 from .voice import said_once
 
 
@@ -48,7 +49,8 @@ class Seat:
 
 def seat_of(agent: Agent) -> Seat:
     """Raises SettingsError."""
-    ports = local_ports(mask_of(agent))
+    rounds = ChatRounds(agents.root_context(agent))
+    ports = dataclasses.replace(local_ports(mask_of(agent)), rounds=rounds)
     return Seat(agent, Call(caller_of(agent, ports), settings_of(agent), ports))
 
 
@@ -111,7 +113,7 @@ def sweep(seat: Seat) -> tuple[str, ...]:
 
 def standing_lines(seat: Seat) -> list[str]:
     """What waits for the agent in this chat, a line each."""
-    lines: list[str] = []
+    lines = [] if seat.inside else stops.lines(seat.agent)
     for place in places(seat):
         with said_once(seat.agent, place.root):
             lines.extend(standing.standing(place.call))

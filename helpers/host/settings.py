@@ -13,10 +13,9 @@ from agent import Agent
 
 from helpers import files, plugins
 
-from ..records import resources
-from ..values import settings as values_settings
 from ..values.errors import SettingsError
 from ..values.settings import Settings
+from ..views import settings_form
 from ..views.settings_form import Layer
 from . import agents
 
@@ -40,7 +39,7 @@ def settings_of(agent: Agent) -> Settings:
 
 
 def settings_in(project: str = "", profile: str = "") -> Settings:
-    """Defaults, then each scope that has a file. Raises SettingsError."""
+    """Defaults, then each scope that has a file, a project's narrowing. Raises SettingsError."""
     built = _built(config_files(project, profile))
     if isinstance(built, SettingsError):
         raise SettingsError(built.message, built.hint)
@@ -90,8 +89,7 @@ def _config_file(asset: Any) -> ConfigFile | None:
 def _built(config: tuple[ConfigFile, ...]) -> Settings | SettingsError:
     """Files that cannot be used are kept as their error: they are not read again either."""
     try:
-        layers = [_read(file).values for file in config]
-        return values_settings.settings(resources.default_settings(), *layers)
+        return settings_form.held([_read(file) for file in config])
     except SettingsError as error:
         return SettingsError(error.message, error.hint)
 

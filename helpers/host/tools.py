@@ -16,10 +16,9 @@ from agent import Agent
 from ..arguments.sent import unwrapped
 from ..flow import history, prepare, receive, result
 from ..flow.prepare import Prepared
-from ..records import resources
 from ..text.quote import inert
 from ..values.errors import HandoverError, RefusedError
-from . import bindings, conversation, legs, memory, runs, voice
+from . import bindings, conversation, legs, memory, runs, stops, voice
 from .agents import openable, project_root, root_context, sender_of
 from .seat import Seat, seat_of, sweep
 from .settings import settings_of
@@ -32,7 +31,7 @@ async def handover(agent: Agent, tool: Any, args: Mapping[str, Any]) -> Handover
     try:
         runs.refuse_parallel(agent)
         seat = seat_of(agent)
-        memory.check_refusals(agent, seat.call.settings)
+        stops.check(agent)
         given = arguments(seat, args)
         prepared = await to_thread(_prepared, seat, given)
     except HandoverError as error:
@@ -79,23 +78,10 @@ def _prepared(seat: Seat, given: Mapping[str, Any]) -> Prepared:
 
 def refuse(agent: Agent, error: HandoverError) -> HandoverResponse:
     """A refused handover, counted; one that stops the chain or the chat calls the person."""
-    kept = memory.memory(root_context(agent))
-    kept["refusals"] += 1
-    if isinstance(error, RefusedError) and error.stops:
-        voice.tell_of_stop(agent, error)
-    elif error.code != "stopped" and kept["refusals"] == _most_refusals(agent):
-        count = f"{kept['refusals']} calls in a row were refused"
-        voice.call_person(agent, voice.STOPPED, f"{count}. Last: {error.message}")
+    if stops.count_refusal(agent, error):
         more = "this was the last of the refusals allowed in a row: ask the person how to go on"
         return voice.refused(error, more)
     return voice.refused(error)
-
-
-def _most_refusals(agent: Agent) -> int:
-    try:
-        return settings_of(agent).max_refusals_in_a_row
-    except HandoverError:  # the saved settings are what was refused
-        return int(resources.default_settings()["max_refusals_in_a_row"])
 
 
 async def reply(agent: Agent, args: Mapping[str, Any]) -> HandoverResponse:
@@ -108,6 +94,7 @@ async def reply(agent: Agent, args: Mapping[str, Any]) -> HandoverResponse:
     except HandoverError as error:
         if is_away(error):
             agent.data[bindings.UNSENT] = given
+        stops.hear(agent, error)
         return voice.refused(error)
     agent.data.pop(bindings.UNSENT, None)
     agent.data[bindings.STATE] = "closed" if answer.ends else "accepted"

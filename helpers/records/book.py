@@ -92,6 +92,9 @@ class Book:
         shelf.keep(self.ledger, self._copy)
         if lists_it:
             shelf.add_new(self.folder, self.chain.id)
+        for event in written:
+            if event.payload.makes_round:
+                self._call.ports.rounds.add()
         return written
 
     def _make_writable(self) -> None:

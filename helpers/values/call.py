@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
@@ -21,6 +21,26 @@ class TokenCounter(Protocol):
     def name(self) -> str: ...
 
     def count(self, text: str, /) -> int: ...
+
+
+class Rounds(Protocol):
+    """How many rounds a chat has made since its person last wrote: handovers, on whatever topic, and
+    work that was taken up again."""
+
+    @property
+    def made(self) -> int: ...
+
+    def add(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Uncounted:
+    """At the command line each call is the person's own."""
+
+    made: int = 0
+
+    def add(self) -> None:
+        return
 
 
 @dataclass(frozen=True)
@@ -57,7 +77,8 @@ class Ports:
     """What is not pure.
 
     `clock` gives UTC, `new_id(prefix)` makes `<prefix>-<16 hex>`, `mask` hides secrets (and stops a
-    write when it fails), `counter` counts tokens and loads late, `key` signs the ledger.
+    write when it fails), `counter` counts tokens and loads late, `key` signs the ledger, `rounds`
+    counts those of the chat.
     """
 
     clock: Callable[[], datetime]
@@ -65,6 +86,7 @@ class Ports:
     mask: Callable[[str], str]
     counter: Callable[[], TokenCounter]
     key: Callable[[], bytes]
+    rounds: Rounds = field(default_factory=Uncounted)
 
 
 @dataclass(frozen=True)

@@ -81,14 +81,22 @@ class RequestError(HandoverError):
 class RefusedError(HandoverError):
     """The loop guard, the graph or another rule says no.
 
-    `stops` is the reason when this refusal stops the chain until the person writes, else "".
+    `stops` is the reason when this refusal stops the chain until the person writes, else "";
+    `whole_chat`: all handovers of the chat.
     """
 
     def __init__(
-        self, message: str, hint: str = "", code: Code = "graph", *, stops: str = ""
+        self,
+        message: str,
+        hint: str = "",
+        code: Code = "graph",
+        *,
+        stops: str = "",
+        whole_chat: bool = False,
     ) -> None:
         super().__init__(message, hint, code)
         self.stops = stops
+        self.whole_chat = whole_chat
 
 
 class RecordError(HandoverError):

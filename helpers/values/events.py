@@ -53,6 +53,11 @@ class Payload(BaseModel):
     follows: ClassVar[frozenset[State]] = NOWHERE
     state: ClassVar[State | Literal[""]] = ""
 
+    @property
+    def makes_round(self) -> bool:
+        """Whether it counts against `max_handovers_per_chat`."""
+        return False
+
     def to_data(self) -> dict[str, JsonValue]:
         """The `data` of the event's line."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -101,6 +106,10 @@ class Prepared(WithPacket):
     tools: Annotated[Tools, EXACT] = Tools()
     token_counter: Exact = ""
     warnings: tuple[str, ...] = ()
+
+    @property
+    def makes_round(self) -> bool:
+        return True
 
 
 class Briefed(Payload):
@@ -164,6 +173,10 @@ class Reopened(Payload):
     state = "accepted"
 
     why: str = ""
+
+    @property
+    def makes_round(self) -> bool:
+        return True
 
 
 class HistoryRead(Payload):
@@ -237,6 +250,11 @@ class Clarify(Closing):
 
     missing: tuple[str, ...] = ()
     already_held: tuple[str, ...] = ()
+
+    @property
+    def makes_round(self) -> bool:
+        """With something missing its answer does: a handover, or the same work reopened."""
+        return not self.missing
 
 
 class Rejected(Closing):

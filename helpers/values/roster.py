@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
+from .authority import bounded
 from .errors import RequestError, SettingsError
 from .names import key, short
 from .packet import Authority
@@ -80,15 +81,25 @@ class Specialist(BaseModel):
 
 
 class Roster(BaseModel):
-    """All specialists by profile name, in the order of the settings."""
+    """All specialists by profile name, in the order of the settings.
+
+    `removed` are those that a project's own list leaves out: nobody hands over to them, and their
+    edges and tools still bind them.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     entries: tuple[Specialist, ...]
+    removed: tuple[Specialist, ...] = ()
     _by_name: dict[str, Specialist] = PrivateAttr(default_factory=dict)
+    _edges: dict[str, tuple[str, ...]] = PrivateAttr(default_factory=dict)
+    _tools: dict[str, Tools] = PrivateAttr(default_factory=dict)
 
     def model_post_init(self, _: object) -> None:
         self._by_name.update({normal(entry.profile): entry for entry in self.entries})
+        for entry in (*self.entries, *self.removed):
+            self._edges[normal(entry.profile)] = entry.can_handoff_to
+            self._tools[normal(entry.profile)] = entry.tools
 
     def known(self, profile: str) -> Specialist | None:
         """The entry of a profile in any spelling, or None."""
@@ -112,6 +123,13 @@ class Roster(BaseModel):
         titled = [entry for entry in self.entries if normal(entry.title) == wanted]
         return titled[0] if len(titled) == 1 else None
 
+    def to_setting(self) -> dict[str, Any]:
+        """Its entries as the `roster` setting holds them."""
+        fields = {}
+        for entry in self.entries:
+            fields[entry.profile] = entry.model_dump(mode="json", exclude={"profile"})
+        return fields
+
     def names(self) -> tuple[str, ...]:
         return tuple(entry.profile for entry in self.entries)
 
@@ -120,10 +138,18 @@ class Roster(BaseModel):
 
         Who is not in the roster (the host's own agents) may hand over to anybody.
         """
-        giver, taker = self.known(sender), self.known(receiver)
-        if giver is None:
+        edges, taker = self.edges(sender), self.known(receiver)
+        if edges is None:
             return True
-        return taker is not None and taker.profile in giver.can_handoff_to
+        return taker is not None and taker.profile in edges
+
+    def edges(self, sender: str) -> tuple[str, ...] | None:
+        """Whom a sender may hand over to; None: anybody."""
+        return self._edges.get(normal(sender))
+
+    def tools_of(self, profile: str) -> Tools:
+        """The tools of a role; who is not in the roster has all of them."""
+        return self._tools.get(normal(profile), Tools())
 
     def lines(self, sender: str) -> str:
         """Whom the sender may hand over to, a line each, as the tool prompt shows it."""
@@ -139,6 +165,36 @@ class Roster(BaseModel):
         near = difflib.get_close_matches(wanted[:64], list(self._by_name), n=3, cutoff=0.6)
         profiles = "use one of: " + ", ".join(self.names())
         return f"did you mean {' or '.join(near)}? {profiles}" if near else profiles
+
+
+def narrowed(ours: Roster, theirs: Roster) -> Roster:
+    """Our roster where a project has a list of its own: whom both list, as our entries describe
+    them, with what both allow. Raises SettingsError where they have nobody in common."""
+    entries, removed = [], []
+    for own in ours.entries:
+        other = theirs.known(own.profile)
+        if other is None:
+            removed.append(own)
+        else:
+            entries.append(_stricter(own, other))
+    if not entries:
+        message = "the roster of the project names nobody of the installation's roster"
+        raise SettingsError(message, "a project can only take specialists away")
+    return Roster(entries=tuple(entries), removed=tuple(removed))
+
+
+def _stricter(own: Specialist, other: Specialist) -> Specialist:
+    """Fewer edges, more that is required, less authority, fewer tools."""
+    allowed = set(map(normal, other.can_handoff_to))
+    edges = tuple(name for name in own.can_handoff_to if normal(name) in allowed)
+    return own.model_copy(
+        update={
+            "can_handoff_to": edges,
+            "requires": tuple(dict.fromkeys((*own.requires, *other.requires))),
+            "authority": bounded(own.authority, other.authority),
+            "tools": own.tools.narrowed(other.tools),
+        }
+    )
 
 
 class _PlainLoader(yaml.SafeLoader):

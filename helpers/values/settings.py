@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -10,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from .errors import SettingsError
 from .names import short
 from .roster import Roster, build, check_size, from_text, normal
+from .roster import narrowed as narrowed_roster
 
 MAX_TOKENS = 1_000_000
 
@@ -20,40 +22,85 @@ def _no_switch(value: Any) -> Any:
     return value
 
 
+@dataclass(frozen=True)
+class FromProject:
+    """How a setting holds where a project sets it too: `stricter(ours, theirs)`.
+
+    A project comes along with a clone, and any agent with code execution can write its settings.
+    What git ignores stays the project's: its own `.gitignore` decides that anyway.
+    """
+
+    stricter: Callable[[Any, Any], Any]
+
+
+LOWER = FromProject(min)  # of a switch: on only where both are
+
 _Whole = Annotated[int, BeforeValidator(_no_switch)]
 _Number = Annotated[float, BeforeValidator(_no_switch), Field(allow_inf_nan=False)]
 
 
 class Settings(BaseModel):
-    """All settings of the plugin; units and effects are told in `default_config.yaml`."""
+    """All settings of the plugin; units and effects are told in `default_config.yaml`.
+
+    One with `FromProject` is narrowed by a project; any other one a project may set as it likes.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    max_context_tokens: _Whole = Field(gt=0, le=MAX_TOKENS)
-    include_recent_turns: _Whole = Field(ge=0, le=1000)
-    full_history_max_tokens: _Whole = Field(gt=0, le=MAX_TOKENS)
-    max_handover_depth: _Whole = Field(ge=1, le=20)
-    max_handovers_per_chain: _Whole = Field(ge=1, le=1000)
-    max_refusals_in_a_row: _Whole = Field(ge=1, le=100)
-    handback_note_tokens: _Whole = Field(ge=50, le=MAX_TOKENS)
+    max_context_tokens: Annotated[_Whole, LOWER] = Field(gt=0, le=MAX_TOKENS)
+    include_recent_turns: Annotated[_Whole, LOWER] = Field(ge=0, le=1000)
+    full_history_max_tokens: Annotated[_Whole, LOWER] = Field(gt=0, le=MAX_TOKENS)
+    max_handover_depth: Annotated[_Whole, LOWER] = Field(ge=1, le=20)
+    max_handovers_per_chain: Annotated[_Whole, LOWER] = Field(ge=1, le=1000)
+    max_handovers_per_chat: Annotated[_Whole, LOWER] = Field(ge=1, le=10_000)
+    max_refusals_in_a_row: Annotated[_Whole, LOWER] = Field(ge=1, le=100)
+    handback_note_tokens: Annotated[_Whole, LOWER] = Field(ge=50, le=MAX_TOKENS)
     summary_warning_tokens: _Whole = Field(gt=0, le=MAX_TOKENS)
     default_return_condition: str
-    lock_timeout_s: _Number = Field(gt=0, le=60)
+    lock_timeout_s: Annotated[_Number, LOWER] = Field(gt=0, le=60)
     sla_queue_minutes: _Number = Field(gt=0)
     chain_sla_minutes: _Number = Field(gt=0)
     git_ignore: Literal["chains", "all", "none"]
-    transcript_log: bool
-    transcript_log_max_mb: _Number = Field(gt=0)
-    roster: Roster
+    transcript_log: Annotated[bool, LOWER]
+    transcript_log_max_mb: Annotated[_Number, LOWER] = Field(gt=0)
+    roster: Annotated[Roster, FromProject(narrowed_roster)]
 
 
-def settings(defaults: Mapping[str, Any], *layers: Mapping[str, Any]) -> Settings:
-    """Defaults overlaid by each layer, later ones first in line.
+def settings(
+    defaults: Mapping[str, Any],
+    *layers: Mapping[str, Any],
+    project: Sequence[Mapping[str, Any]] = (),
+) -> Settings:
+    """Defaults overlaid by each layer, later ones first in line, then narrowed by what a project
+    says in its own layers.
 
     A layer's `roster` is the whole allow-list, as a mapping or as YAML text (which the settings
     page saves): an entry left out is removed; fields left out of an entry that ships come from the
     shipped one, edges to removed entries excepted. Raises SettingsError naming the setting.
     """
+    ours = _overlaid(defaults, layers)
+    if not project:
+        return ours
+    return narrowed(ours, _overlaid(_as_defaults(ours), project))
+
+
+def narrowed(ours: Settings, theirs: Settings) -> Settings:
+    """What holds where a project has settings of its own. Raises SettingsError."""
+    held = {}
+    for name, field in Settings.model_fields.items():
+        own, other = getattr(ours, name), getattr(theirs, name)
+        rule = next((item for item in field.metadata if isinstance(item, FromProject)), None)
+        held[name] = rule.stricter(own, other) if rule else other
+    return ours.model_copy(update=held)
+
+
+def _as_defaults(ours: Settings) -> dict[str, Any]:
+    """What a project leaves out is ours, also in an entry of its roster."""
+    values = {name: getattr(ours, name) for name in Settings.model_fields}
+    return {**values, "roster": ours.roster.to_setting()}
+
+
+def _overlaid(defaults: Mapping[str, Any], layers: Sequence[Mapping[str, Any]]) -> Settings:
     merged = dict(defaults)
     for layer in layers:
         if not isinstance(layer, Mapping):

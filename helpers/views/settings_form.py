@@ -69,10 +69,17 @@ def view(layers: Sequence[Layer], project: str = "", profile: str = "") -> Json:
     }
 
 
+def held(layers: Sequence[Layer]) -> Settings:
+    """The settings of these scopes: of a project's only what narrows counts. Raises SettingsError."""
+    ours = [layer.values for layer in layers if not layer.project]
+    theirs = [layer.values for layer in layers if layer.project]
+    return settings(resources.default_settings(), *ours, project=theirs)
+
+
 def problem_of(layers: Sequence[Layer]) -> str:
     """The first setting that cannot be used, in words; "" when all can."""
     try:
-        settings(resources.default_settings(), *(layer.values for layer in layers))
+        held(layers)
     except SettingsError as error:
         return str(error).removeprefix("ERROR: ")
     return ""
@@ -101,14 +108,33 @@ def as_shown(values: Mapping[str, Any]) -> Json:
 
 
 def _held(layers: Sequence[Layer]) -> dict[str, Json]:
+    """What holds of each setting, and where that was said. What cannot be used stands as saved."""
+    said = _said(layers)
+    try:
+        counts = held(layers)
+    except SettingsError:
+        return said
+    ours = [layer for layer in layers if not layer.project]
+    without_project, said_by_us = held(ours), _said(ours)
+    for key in {key for layer in layers if layer.project for key in as_shown(layer.values)}:
+        value = getattr(counts, key)
+        if value == getattr(without_project, key):
+            said[key] = said_by_us[key]
+        elif key == ROSTER:
+            said[key]["value"] = _roster_text(counts.roster.to_setting())
+    return said
+
+
+def _said(layers: Sequence[Layer]) -> dict[str, Json]:
+    """The newest word on each setting, whether it counts or not."""
     shipped = {**resources.default_settings(), ROSTER: shipped_roster()}
     sources = [(SHIPPED, shipped)]
     sources += [(layer.source, dict(layer.values)) for layer in layers]
-    held: dict[str, Json] = {}
+    said: dict[str, Json] = {}
     for source, values in sources:
         for key, value in as_shown(values).items():
-            held[key] = {"value": value, "source": source}
-    return held
+            said[key] = {"value": value, "source": source}
+    return said
 
 
 def _roster_text(roster: Any) -> str:

