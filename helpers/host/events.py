@@ -11,7 +11,6 @@ from helpers.errors import InterventionException
 from ..chain.chain import Handover
 from ..flow import close, receive, standing
 from ..flow.answer import Answer
-from ..records import resources
 from ..values.errors import HandoverError
 from . import (
     arrivals,
@@ -187,16 +186,6 @@ async def _outcome(seat: Seat, kind: memory.Kind, why: str, said: str) -> Answer
     if verdict and seat.agent.data.get(STATE) == "closed":
         return verdict
     return await hand_back.came_back(seat, seat.inside, said)
-
-
-def specialist_prompt(agent: Agent) -> str:
-    """What only the holder of a handover reads in its system prompt, and who may not use every
-    tool; "" for others."""
-    tools = permissions.told_to(agent)
-    if binding(agent) is None:
-        return tools
-    names = ("tool_handover_reply", "tool_request_full_history")
-    return "\n".join((resources.text("specialist") + tools, *map(resources.text, names)))
 
 
 async def offers(agent: Agent) -> str:

@@ -127,9 +127,3 @@ def _refused(agent: Agent, call: ToolCall) -> RefusedError:
         yours = "what you may use cannot be read now"
     hint = resources.text("tool_refused").strip()
     return RefusedError(f"{call} is not yours to use; {yours}", hint, "authority")
-
-
-def told_to(agent: Agent) -> str:
-    """The line of the system prompt that says which tools are not the agent's; "" for most."""
-    tools = tools_of(agent)
-    return f"- tools, enforced: {tools_told(tools)}\n" if tools else ""

@@ -15,6 +15,11 @@ def tools_told(tools: Tools) -> str:
     return f"{told}, never {_names(tools.denied)}" if tools.denied else told
 
 
+def told_in_prompt(tools: Tools) -> str:
+    """The line of a system prompt on it, "" for who may use all."""
+    return f"- tools, enforced: {tools_told(tools)}\n" if tools else ""
+
+
 def _names(patterns: tuple[str, ...]) -> str:
     more = len(patterns) - _MOST
     shown = ", ".join(patterns[:_MOST])

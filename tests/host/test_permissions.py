@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from host_double.assemble import NATIVE, SHAPES, assemble
 from host_double.handover_kit import call, done, hand_over, of_kind, respond, result_of
 
 SAVED = "usr/plugins/software_orchestrator/config.json"
@@ -19,12 +20,19 @@ class Probe(Tool):
 """
 
 
-@pytest.fixture
-def host(any_tree):
-    """A host with an editor and a terminal that only note that they ran, and an MCP server."""
+@pytest.fixture(params=[*SHAPES, NATIVE])
+def tree(request, tmp_path):
+    """A host with an editor and a terminal that only note that they ran."""
+    made = assemble(tmp_path / "a0", shape=request.param)
     files = {f"tools/{name}.py": TOOL for name in ("text_editor", "code_execution_tool")}
-    any_tree.add_plugin("probe", {**files, "helpers/ran.py": "ran = []\n"})
-    with any_tree.enter() as host:
+    made.add_plugin("probe", {**files, "helpers/ran.py": "ran = []\n"})
+    return made
+
+
+@pytest.fixture
+def host(tree):
+    """The same started, with an MCP server."""
+    with tree.enter() as host:
         from helpers.mcp_handler import MCPConfig, Server
 
         MCPConfig.get_instance().servers.append(Server("github", ["create_issue", "get_issue"]))
@@ -163,13 +171,11 @@ def test_a_refused_call_subordinate_starts_and_delivers_nothing(host):
     assert [event["to"] for event in of_kind(folder, "delivered")] == ["solution_architect"]
 
 
-def test_a_denial_in_the_call_holds_after_a_restart(any_tree):
-    any_tree.add_plugin("probe", {"tools/text_editor.py": TOOL, "helpers/ran.py": "ran = []\n"})
-
+def test_a_denial_in_the_call_holds_after_a_restart(tree):
     def first(agent):
         return call("handover_reply", verdict="accept")
 
-    with any_tree.enter() as host:
+    with tree.enter() as host:
         folder = host.project("acme")
         step = hand_over(
             "frontend_designer", start=True, authority={"denied": ["Text Editor:write"]}
@@ -179,7 +185,7 @@ def test_a_denial_in_the_call_holds_after_a_restart(any_tree):
             host.say("Please build")
         host.settle()
         host.save()
-    with any_tree.enter() as host:
+    with tree.enter() as host:
         host.load_chats()
         (event,) = of_kind(folder, "prepared")
         assert event["data"]["tools"]["denied"] == ["text_editor:write"]
@@ -254,6 +260,18 @@ def test_what_may_not_be_used_is_told_in_the_prompt_and_not_offered(host):
     (line,) = [line for line in seen["prompt"].splitlines() if "enforced" in line]
     assert "text_editor:read" in line and "mcp" in line
     assert "enforced" not in host.system_prompt(host.agent0)
+
+
+def test_a_restricted_role_reads_no_more_than_a_specialist_may():
+    from usr.plugins.software_orchestrator.helpers.records import resources
+    from usr.plugins.software_orchestrator.helpers.text import tokens
+    from usr.plugins.software_orchestrator.helpers.text.tools import told_in_prompt
+    from usr.plugins.software_orchestrator.helpers.values.roster import build
+
+    names = ("specialist", "tool_handover_reply", "tool_request_full_history")
+    base = "\n".join(map(resources.text, names))
+    for entry in build(resources.default_settings()["roster"]).entries:
+        assert tokens.counter().count(base + told_in_prompt(entry.tools)) <= 470
 
 
 def test_settings_that_cannot_be_read_lift_nothing(host):
