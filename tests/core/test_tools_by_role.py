@@ -20,6 +20,7 @@ from usr.plugins.software_orchestrator.helpers.values.tools import (
     Tools,
     tools_named,
 )
+from usr.plugins.software_orchestrator.helpers.views import story
 
 PATTERNS = (
     "*", "text_editor", "text_editor:*", "text_editor:write", "text_editor*:patch", "*:write", "mcp", "mcp.*",
@@ -296,3 +297,13 @@ def test_a_ledger_of_before_has_no_tools_of_its_own(desk):
         event, data={name: value for name, value in event.data.items() if name != "tools"}
     )
     assert old.payload.tools == Tools() == works_with(desk, prepared)
+
+
+def test_the_audit_page_shows_what_is_enforced_and_what_was_tried(desk):
+    prepared = desk.call("release_auditor")
+    desk.deliver(prepared)
+    handover_id = prepared.packet.identity.handover_id
+    receive.note_refused_tool(handover_id, "text_editor:write", desk.as_call())
+    told = story.story(desk.chain().id, desk.events())
+    assert "text_editor*:write" in story.packet_of(told, handover_id)["tools"]
+    assert any("text_editor:write" in mark["text"] for mark in story.timeline(told)["marks"])
