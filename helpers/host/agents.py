@@ -96,15 +96,17 @@ def tool_names(agent: Agent) -> frozenset[str]:
     names: set[str] = set()
     for folder in subagents.get_paths(agent, "tools"):
         names.update(file.stem for file in Path(folder).glob("*.py"))
-    return frozenset(names | set(_mcp_servers()))
+    return frozenset(names | set(_mcp_servers(agent)))
 
 
-def _mcp_servers() -> Iterator[str]:
+def _mcp_servers(agent: Agent) -> Iterator[str]:
     try:
         from helpers.mcp_handler import MCPConfig
     except ImportError:
         return
-    for server in MCPConfig.get_instance().servers:
+    of_project = getattr(MCPConfig, "get_for_agent", None)  # 2.x
+    config = of_project(agent) if of_project else MCPConfig.get_instance()
+    for server in config.servers:
         yield f"{server.name}."
 
 
