@@ -5,7 +5,7 @@ from __future__ import annotations
 from asyncio import to_thread
 from typing import Any
 
-from agent import Agent, AgentContext
+from agent import Agent, AgentContext, AgentContextType
 from helpers.errors import InterventionException
 
 from ..chain.chain import Handover
@@ -19,6 +19,7 @@ from . import (
     hand_back,
     memory,
     permissions,
+    remote_legs,
     stops,
     unrecorded,
     voice,
@@ -39,13 +40,19 @@ KEPT_AFTER = ("clarify",)  # a specialist that asked is asked back: it keeps its
 
 
 def person_wrote(context: AgentContext, message: Any) -> None:
-    """The person's own message in the chat they see: it lifts stops; a nudge does not."""
+    """The person's own message in the chat they see: it lifts stops; a nudge does not.
+
+    The host's temporary chats for A2A and MCP take a program's message the same way (HOST N13).
+    """
     context.data[arrivals.SPOKEN] = True
+    if context.type == AgentContextType.BACKGROUND:
+        return
     text = str(getattr(message, "message", "") or "")
     nudged_on = context.data.pop(NUDGED, False)
     if nudged_on or not text.strip() or context.get_output_data("parent_context_id"):
         return
-    memory.remember_message(context, text, conversation.mask_of(context.agent0))
+    asked = conversation.told_last(context.agent0)
+    memory.remember_message(context, text, asked, conversation.mask_of(context.agent0))
     for agent, held in holders_of(context):
         if agent.context is context:
             continue
@@ -64,6 +71,7 @@ def stopped(context: AgentContext, why: str) -> None:
     """The chat's task is killed: whoever works is interrupted, and may go on or be gone."""
     if not context.is_running():
         return
+    remote_legs.stopped(context, why)
     for agent, held in holders_of(context):
         unrecorded.record(agent, held, "interrupted", why)
         agent.data.pop(STATE, None)
@@ -199,7 +207,8 @@ async def offers(agent: Agent) -> str:
     with said_once(agent):
         seat = seat_of(agent)
         await to_thread(unrecorded.catch_up, seat)
-        for note in await hand_back.unread_notes(agent):
+        notes = [*await hand_back.unread_notes(agent), *await remote_legs.fetched(seat)]
+        for note in notes:
             agent.hist_add_tool_result("handover_to_specialist", note)
         for handover_id in await to_thread(sweep, seat):
             why = "its specialist is gone; hand over again what is still wanted"
