@@ -38,7 +38,7 @@ def binding(agent: Agent) -> Binding | None:
         release(agent)
         voice.tell(agent, "What this agent held of a handover was damaged and was dropped")
         return None
-    if kept["chat_id"] != str(agents.root_context(agent).id):
+    if kept["chat_id"] != str(agent.context.id):
         release(agent)
         heading = f"{kept['handover_id']} belongs to another chat and was dropped"
         voice.tell(agent, heading, "This chat was branched or imported.")
@@ -58,7 +58,7 @@ def bind(agent: Agent, handover_id: str, root: str) -> None:
     agent.data[PLUGIN] = {
         "handover_id": handover_id,
         "project_root": root,
-        "chat_id": str(agents.root_context(agent).id),
+        "chat_id": str(agent.context.id),
     }
 
 

@@ -14,7 +14,7 @@ from ..values.settings import Settings
 from . import bindings, stops, voice
 from .agents import sender_of, superior
 from .bindings import holders_below
-from .seat import Seat, seat_of
+from .seat import Seat, dress_as_recorded, seat_of
 
 # Closed by others; any other verdict is the holder's own until its run ends.
 LOST = ("cancelled", "failed", "superseded")
@@ -42,8 +42,17 @@ async def hand_back(seat: Seat, answer: Answer) -> str:
         voice.pass_on_message(agent, above)
         if above.data.get(IN_LOOP) == seat.inside:
             above.data[RETURNED] = answer
+        with voice.said_once(above):
+            await _restore_persona(above)
     tell_back(seat, answer)
     return note
+
+
+async def _restore_persona(agent: Agent) -> None:
+    """A restart took it off, and this agent's own run has not begun yet."""
+    if bindings.binding(agent):
+        seat = seat_of(agent)
+        dress_as_recorded(seat, await to_thread(standing.held_by, seat.inside, seat.call))
 
 
 async def _note(seat: Seat, answer: Answer) -> str:
@@ -110,7 +119,7 @@ async def unread_notes(agent: Agent) -> list[str]:
             handover = await to_thread(standing.held_by, held.handover_id, seat.call)
             if handover.state not in UNREAD:
                 continue
-            bindings.redress(below)
+            dress_as_recorded(seat, handover)
             answer = await came_back(seat, held.handover_id, "")
             notes.append(await _note(seat, answer))
             tell_back(seat, answer)

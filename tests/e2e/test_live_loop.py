@@ -917,3 +917,29 @@ def test_a_chat_made_from_a_copy_holds_no_handover_of_the_other_chat() -> None:
         assert not any(copied["held"])
         assert any("belongs to another chat" in heading for heading in copied["headings"])
         assert kinds(run) == ["prepared", "delivered", "clarify"]
+
+
+def test_what_is_recorded_takes_one_line_of_the_files_in_a_prompt() -> None:
+    script = {"agent0": [hand_over(), response("Prepared."), response("Hello.")]}
+    with start(script) as run:
+        assert run.say("Prepare the hero") == "Prepared."
+        assert run.say("Hello again") == "Hello."
+
+        first, last = run.requests[0].text(), run.requests[-1].text()
+        assert ".a0proj/" in first
+        assert last.count("handover/") > first.count("handover/")
+        assert ".jsonl" not in last.rpartition("## file tree")[2]
+        assert ".lock" not in last.rpartition("## file tree")[2]
+
+
+def test_the_hosts_greeting_is_no_turn() -> None:
+    script = {"agent0": [hand_over(start=True), response("ok")], DESIGNER: [done()]}
+    with start(script) as run:
+        assert run.say("Please build the hero") == "ok"
+
+        (asked,) = run.model.requests_of(DESIGNER)
+        package = asked.text("user")
+        assert "Please build the hero" in package
+        assert "I'm **Agent Zero**" not in package
+        (log,) = run.root.glob("usr/chats/*/software_orchestrator_history.jsonl")
+        assert "Please build the hero" in log.read_text("utf-8").splitlines()[0]
