@@ -180,8 +180,8 @@ def earlier_work(chain: Chain, packet: HandoverPacket) -> tuple[tuple[str, str],
     )
 
 
-def notices(chain: Chain, tools: Tools) -> tuple[str, ...]:
-    """What the receiver must know of the record itself, and which tools are not its to use."""
+def notices(chain: Chain, tools: Tools, *, enforced: bool = True) -> tuple[str, ...]:
+    """What the receiver must know of the record itself, and which tools are its to use."""
     told = []
     if chain.foreign:
         told.append(
@@ -189,5 +189,6 @@ def notices(chain: Chain, tools: Tools) -> tuple[str, ...]:
             " them was used."
         )
     if tools:
-        told.append(f"tools, enforced: {tools_told(tools)}.")
+        how = ", enforced" if enforced else ""
+        told.append(f"tools{how}: {tools_told(tools)}.")
     return tuple(told)

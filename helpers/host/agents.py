@@ -54,6 +54,16 @@ def superior(agent: Agent) -> Agent | None:
     return next((other for other in agents_of(parent) if other.number == number), None)
 
 
+def line_of(agent: Agent) -> Iterator[Agent]:
+    """The agent and those above it, innermost first."""
+    above: Agent | None = agent
+    for _ in range(MOST_LEVELS):
+        if above is None:
+            return
+        yield above
+        above = superior(above)
+
+
 def agents_of(context: AgentContext) -> tuple[Agent, ...]:
     """Every living agent of a chat and of its child chats, superiors first."""
     child_agents = _agents_of_child_chats()

@@ -114,7 +114,9 @@ async def before_tool(agent: Agent, name: str, args: dict[str, Any]) -> None:
         bindings.redress(agent)
         if name != "handover_reply" and agent.data.get(STATE) != "accepted":
             await _touched(agent, held.handover_id)
-    if permissions.may_run(agent, name, args) and name == "call_subordinate":
+    if not permissions.may_run(agent, name, args):
+        return
+    if name == "call_subordinate":
         await arrivals.route(agent, args)
     elif name == "parallel":
         await arrivals.route_in_parallel(agent, args)

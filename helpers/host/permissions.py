@@ -8,7 +8,7 @@ arguments are final, and there a refused one only answers.
 from __future__ import annotations
 
 from asyncio import to_thread
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from agent import Agent
@@ -21,11 +21,12 @@ from ..records.local import local_ports
 from ..text.tools import tools_told
 from ..values.call import Call
 from ..values.errors import HandoverError, RefusedError, SettingsError
-from ..values.settings import settings
+from ..values.settings import Settings, settings
 from ..values.tools import ToolCall, Tools
-from . import agents, bindings, voice
+from . import agents, bindings, runs, voice
 from .conversation import mask_of
 from .seat import caller_of, seat_of
+from .settings import settings_in
 
 _NOTHING = Tools(denied=("*",))
 
@@ -53,18 +54,29 @@ def may_run(agent: Agent, name: str, args: Mapping[str, Any]) -> bool:
     tool = getattr(getattr(agent, "loop_data", None), "current_tool", None)
     if isinstance(tool, NotAllowed):
         return False
-    called = getattr(tool, "name", None) or name
-    call = ToolCall.of(called, getattr(tool, "method", None), args, is_mcp=_is_mcp(tool))
-    if tools_of(agent).allows(call):
+    refused = _first_refused(agent, _calls_of(tool, name, args))
+    if refused is None:
         return True
     if tool is None:
-        raise voice.repairable(_refused(agent, call))
-    tool.execute = lambda **kwargs: refusal(agent, call)
+        raise voice.repairable(_refused(agent, refused))
+    tool.execute = lambda **kwargs: refusal(agent, refused)
     return False
 
 
-def _is_mcp(tool: object) -> bool:
-    return any(kind.__name__ == "MCPTool" for kind in type(tool).__mro__)
+def _calls_of(tool: Any, name: str, args: Mapping[str, Any]) -> Iterator[ToolCall]:
+    """The call, and of `parallel` those inside it: a subordinate there is started without a tool."""
+    called = getattr(tool, "name", None) or name
+    is_mcp = any(kind.__name__ == "MCPTool" for kind in type(tool).__mro__)
+    yield ToolCall.of(called, getattr(tool, "method", None), args, is_mcp=is_mcp)
+    if called == "parallel":
+        for each in runs.calls_in_parallel(dict(args)):
+            inside = each.tool_name
+            yield ToolCall.of(inside, None, each.tool_args, is_mcp="." in inside)
+
+
+def _first_refused(agent: Agent, calls: Iterable[ToolCall]) -> ToolCall | None:
+    tools = tools_of(agent)
+    return next((call for call in calls if not tools.allows(call)), None)
 
 
 def tools_of(agent: Agent) -> Tools:
@@ -75,7 +87,7 @@ def tools_of(agent: Agent) -> Tools:
 
 async def refresh(agent: Agent) -> None:
     """Before each prompt; in a thread where the record is read."""
-    if bindings.holding_of(agent):
+    if bindings.holding_of(agent) or bindings.copied_with(agent):
         await to_thread(_read, agent)
     else:
         _read(agent)
@@ -97,17 +109,37 @@ def _read(agent: Agent) -> Tools:
             return last
         around = tools_in(chain, chain.find(call.caller.inside), call.settings.roster)
         tools = tools.narrowed(around)
+    tools = tools.narrowed(_of_the_copied(agent, call))
     agent.data[bindings.TOOLS] = tools
     return tools
 
 
+def _of_the_copied(agent: Agent, call: Call) -> Tools:
+    """A copied chat lifts nothing; of one that came from elsewhere there is no record here."""
+    left = bindings.copied_with(agent)
+    if left is None:
+        return Tools()
+    try:
+        handover = standing.held_by(left.handover_id, call.at(left.project_root))
+    except HandoverError:
+        return Tools()
+    return handover.prepared.tools.narrowed(call.settings.roster.tools_of(handover.receiver))
+
+
 def _call_of(agent: Agent) -> Call:
-    """Settings that cannot be read give nobody more than ships."""
+    """Settings that cannot be read give nobody more than the installation's, or than ships."""
     try:
         return seat_of(agent).call
     except SettingsError:
         ports = local_ports(mask_of(agent))
-        return Call(caller_of(agent, ports), settings(resources.default_settings()), ports)
+        return Call(caller_of(agent, ports), _without_the_projects(agent), ports)
+
+
+def _without_the_projects(agent: Agent) -> Settings:
+    try:
+        return settings_in(profile=str(agent.config.profile or ""))
+    except SettingsError:
+        return settings(resources.default_settings())
 
 
 async def refusal(agent: Agent, call: ToolCall) -> Response:

@@ -335,3 +335,54 @@ def test_the_workers_of_parallel_have_the_tools_of_whoever_started_them(children
     assert children.say("Please review") == "ok"
     assert "not yours to use" in told[0]
     assert len(of_kind(children.root / "usr/projects/acme", "refused")) == 1
+
+
+def test_a_parallel_call_with_a_refused_one_inside_starts_none_of_them(children):
+    children.project("acme")
+    roles(children, quality_reviewer={"denied": ["call_subordinate", "text_editor:write"]})
+    message = {"message": "write it", "profile": "developer", "reset": "true"}
+    inner = [{"tool_name": "call_subordinate", "tool_args": message}]
+
+    def second(agent):
+        told = children.tool_results("parallel", agent)[-1]["tool_result"]
+        assert "call_subordinate is not yours to use" in told
+        return done()
+
+    children.script(
+        {
+            "agent0": [hand_over("quality_reviewer", start=True), respond("ok")],
+            "quality_reviewer": [call("parallel", tool_calls=json.dumps(inner)), second],
+        }
+    )
+    assert children.say("Please review") == "ok"
+    assert not any("developer" in asked["names"] for asked in children.model_calls)
+
+
+def test_a_helper_and_a_copied_chat_keep_the_limits_of_the_handover(host):
+    from helpers import persist_chat
+
+    seen = []
+
+    def copied(agent):
+        saved = persist_chat.export_json_chat(agent.context)
+        seen.append(saved)
+        return done()
+
+    host.script(
+        {
+            "agent0": [
+                hand_over(start=True, authority={"denied": ["text_editor:write"]}),
+                respond("ok"),
+            ],
+            "frontend_designer": [call("handover_reply", verdict="accept"), copied],
+        }
+    )
+    assert host.say("Please build") == "ok"
+    (new_id,) = persist_chat.load_json_chats(seen)
+    branched = host.chat(new_id)
+    agent = branched.agent0.data.get("_subordinate") or branched.agent0
+    for _ in range(2):
+        told = host.tool("text_editor", agent, action="write")
+        assert told.error and "not yours" in told.message
+        assert "software_orchestrator" not in agent.data
+    assert host.tool("text_editor", agent, action="read").message == "it ran"
