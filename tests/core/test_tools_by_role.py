@@ -4,7 +4,7 @@ from copy import deepcopy
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from usr.plugins.software_orchestrator.helpers.chain.tools import tools_in
@@ -307,3 +307,26 @@ def test_the_audit_page_shows_what_is_enforced_and_what_was_tried(desk):
     told = story.story(desk.chain().id, desk.events())
     assert "text_editor*:write" in story.packet_of(told, handover_id)["tools"]
     assert any("text_editor:write" in mark["text"] for mark in story.timeline(told)["marks"])
+
+
+@settings(max_examples=15)
+@given(st.tuples(tools, tools, tools), st.tuples(patterns, patterns, patterns))
+def test_over_any_parent_line_nobody_gets_more_than_whoever_started_it(
+    open_desk, roles, denied_by_call
+):
+    line = ("solution_architect", "implementation_engineer", "quality_reviewer")
+    given_tools = {name: role.model_dump() for name, role in zip(line, roles, strict=True)}
+    desk = open_desk(roster=with_tools(**given_tools))
+    desk.caller = replace(desk.caller, tools=lambda: KNOWN)
+    caller, around = desk.caller, Tools()
+    for name, own, denied in zip(line, roles, denied_by_call, strict=True):
+        arguments = {"specialist_profile": name, "topic": name, "summary": name}
+        root = {"project_root": str(desk.root)}
+        prepared = desk.raw({**arguments, **root, "authority": {"denied": list(denied)}}, caller)
+        desk.deliver(prepared)
+        inside = works_with(desk, prepared)
+        for tool in CALLS:
+            if inside.allows(tool):
+                assert around.allows(tool) and own.allows(tool)
+                assert tools_named(denied, KNOWN).allows(tool)
+        caller, around = desk.inside(prepared), inside

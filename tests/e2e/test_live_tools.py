@@ -118,7 +118,7 @@ def test_native_a_reviewer_that_writes_and_calls_a_denied_mcp_tool_is_refused_an
     played(True)
 
 
-def test_a_plain_helper_of_a_reviewer_has_no_more_tools_after_a_restart() -> None:
+def test_a_plain_helper_of_a_reviewer_has_no_more_tools_than_the_reviewer() -> None:
     helper = tool_call(
         "call_subordinate", profile="developer", message="Write it for me", reset="true"
     )
