@@ -16,9 +16,11 @@ from ..text import package as text_package
 from ..text.fitting import Package, Part
 from ..text.masking import Mask
 from ..text.quote import on_one_line
+from ..text.tools import tools_told
 from ..values.call import Call
 from ..values.errors import RequestError
 from ..values.packet import HandoverPacket
+from ..values.tools import Tools
 
 _SHORTER_TITLES = (text_package.TITLE_CHARS, 40, 24)
 
@@ -178,7 +180,7 @@ def earlier_work(chain: Chain, packet: HandoverPacket) -> tuple[tuple[str, str],
     )
 
 
-def notices(chain: Chain) -> tuple[str, ...]:
+def record_notices(chain: Chain) -> tuple[str, ...]:
     """What sender and receiver must know about the record itself."""
     told = list(damage.notices(chain.damage))
     if chain.foreign:
@@ -186,4 +188,13 @@ def notices(chain: Chain) -> tuple[str, ...]:
             f"{chain.foreign} events in this chain's ledger are not this installation's; nothing of"
             " them was used."
         )
+    return tuple(told)
+
+
+def notices(chain: Chain, tools: Tools, *, enforced: bool = True) -> tuple[str, ...]:
+    """What the receiver must know of the record, and which tools are its to use."""
+    told = list(record_notices(chain))
+    if tools:
+        how = ", enforced" if enforced else ""
+        told.append(f"tools{how}: {tools_told(tools)}.")
     return tuple(told)

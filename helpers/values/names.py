@@ -23,11 +23,16 @@ def key(text: str) -> str:
     so are outer quotes, brackets and closing punctuation. "#" and "+" stay: C, C# and C++ are three.
     Where nothing would be left, the visible text itself is the key.
     """
+    plain = folded(text)
+    return plain.strip(_FRAME + _CLOSING) or plain
+
+
+def folded(text: str) -> str:
+    """The key of a text with all its punctuation."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
         text = unicodedata.normalize("NFKC", text.casefold())
-    plain = _JOINTS.sub(" ", text.casefold()).strip()
-    return plain.strip(_FRAME + _CLOSING) or plain
+    return _JOINTS.sub(" ", text.casefold()).strip()
 
 
 def same(text: str, other: str) -> bool:
