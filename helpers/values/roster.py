@@ -8,9 +8,9 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
+from . import plain_yaml
 from .authority import bounded
 from .errors import RequestError, SettingsError
 from .names import key, short
@@ -188,26 +188,6 @@ def _stricter(own: Specialist, other: Specialist) -> Specialist:
     )
 
 
-class _PlainLoader(yaml.SafeLoader):
-    """YAML without aliases, which a hostile file can make grow without end, and no key twice."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.MarkedYAMLError(problem="aliases (*name) are not allowed", problem_mark=mark)
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        seen: set[str] = set()
-        for name, _ in node.value:
-            text = str(name.value)
-            if text in seen:
-                problem = f'"{short(text)}" stands twice'
-                raise yaml.MarkedYAMLError(problem=problem, problem_mark=name.start_mark)
-            seen.add(text)
-        return super().construct_mapping(node, deep)
-
-
 def from_text(text: str) -> Any:
     """What a roster written as YAML text holds, unchecked: `build` checks it.
 
@@ -218,14 +198,9 @@ def from_text(text: str) -> Any:
         message = f"roster has {len(text)} characters, at most {MAX_TEXT_CHARS} are read"
         raise SettingsError(message, "shorten it")
     try:
-        return yaml.load(text, Loader=_PlainLoader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "somewhere"
-        problem = short(str(error.problem))
-        raise SettingsError(f"roster is no YAML: {where}: {problem}", _YAML_HINT) from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise SettingsError(f"roster is no YAML: {short(str(error))}", _YAML_HINT) from error
+        return plain_yaml.load(text)
+    except ValueError as error:
+        raise SettingsError(f"roster is no YAML: {error}", _YAML_HINT) from error
 
 
 def build(raw: object) -> Roster:
