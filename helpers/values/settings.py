@@ -39,7 +39,6 @@ LOWER = FromProject(min)  # of a switch: on only where both are
 OURS_ALONE = FromProject(lambda ours, theirs: ours)
 
 
-
 def _from_text(value: Any) -> Any:
     """The settings page saves lists as the YAML text that the person wrote."""
     return (plain_yaml.load(value) or ()) if isinstance(value, str) else value

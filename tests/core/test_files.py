@@ -102,7 +102,7 @@ def test_the_key_of_an_earlier_version_is_moved_by_whoever_comes_first(tmp_path)
 @pytest.mark.parametrize("content", [b"", b"short", b"x" * 33])
 def test_a_key_of_another_length_is_refused_and_left(tmp_path, content):
     for folder in (tmp_path / "data", key_folder(tmp_path)):  # an earlier version's, and ours
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         (folder / "installation.key").write_bytes(content)
         assert "must hold 32 bytes" in refused("append_failed", installation_key, tmp_path)
         assert (folder / "installation.key").read_bytes() == content

@@ -52,7 +52,16 @@ def test_whom_one_trusts_stands_in_the_settings_of_the_installation_alone():
 
 
 @pytest.mark.parametrize(
-    "wrong", ["x", [{"name": "a"}], [{"key": OURS.public}], [{"name": "a", "key": "12"}], {"a": 1}, "- [", 7]
+    "wrong",
+    [
+        "x",
+        [{"name": "a"}],
+        [{"key": OURS.public}],
+        [{"name": "a", "key": "12"}],
+        {"a": 1},
+        "- [",
+        7,
+    ],
 )
 def test_a_trust_that_is_none_is_refused_by_name(wrong):
     with pytest.raises(SettingsError, match="trusted"):
