@@ -7,6 +7,7 @@ exit action (seed 002).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..arguments.reply import NOTE_PARTS, ReplyRequest, parse_reply
@@ -26,8 +27,10 @@ from .packet import evidence
 from .standing import holding, specialist_of
 
 
-def reply(args: Mapping[Any, Any], call: Call) -> Answer:
+def reply(args: Mapping[Any, Any], call: Call, *, asks_again: bool = True) -> Answer:
     """A specialist's verdict on the handover it works in (`call.caller.inside`).
+
+    `asks_again` false: who sent it cannot be asked for the parts that its note lacks.
 
     Raises HandoverError: RequestError for bad arguments, RefusedError (nothing_open, graph,
     incomplete: asked for once).
@@ -41,7 +44,9 @@ def reply(args: Mapping[Any, Any], call: Call) -> Answer:
             given = answers_in_package(request, handover)
             if given:
                 return remind(book, handover, given)
-        check_reply(book, handover, request, call)
+        check_route(handover, request, call)
+        if asks_again:
+            check_note(book, handover, request)
         return hand_back(book, handover, request, call)
 
 
@@ -107,12 +112,15 @@ def remind(book: Book, handover: Handover, answers: Mapping[str, str]) -> Answer
     return Answer(text)
 
 
-def check_reply(book: Book, handover: Handover, request: ReplyRequest, call: Call) -> None:
-    """Before a hand-back is taken: a receiver that the graph allows, and the four parts of the
-    note, asked for once. Raises RefusedError."""
+def check_route(handover: Handover, request: ReplyRequest, call: Call) -> None:
+    """The work moves on to whom the graph allows. Raises RefusedError."""
     roster = call.settings.roster
     if request.hand_to:
         rules.check_route(roster, handover.receiver, roster.find(request.hand_to))
+
+
+def check_note(book: Book, handover: Handover, request: ReplyRequest) -> None:
+    """The four parts of the note, asked for once. Raises RefusedError (incomplete)."""
     if request.verdict != "done" or not request.lacking or was_asked_for_all(handover):
         return
     why = f"the note lacks {', '.join(request.lacking)}"
@@ -136,7 +144,7 @@ def hand_back(book: Book, handover: Handover, request: ReplyRequest, call: Call)
     """Merge what the specialist decided, changed, rejected and asked into the chain, record it, and
     tell the superior."""
     kind = events.VERDICTS[request.verdict]
-    packet, warnings = returned_packet(book, handover, request, call)
+    packet, merged = returned_packet(book, handover, request, call)
     note = note_of(request, handover)
     closing: dict[str, Any] = {
         "packet": packet,
@@ -144,21 +152,23 @@ def hand_back(book: Book, handover: Handover, request: ReplyRequest, call: Call)
         "outcome": request.outcome or ("completed" if request.verdict == "done" else "blocked"),
         "hand_to": request.hand_to,
         "person_messages": call.caller.person_count,
-        "warnings": (*request.warnings, *warnings),
+        "warnings": (*request.warnings, *merged.warnings),
     }
     if request.verdict == "escalate":
         closing["why"] = request.reason or request.what_happened
     if request.verdict == "clarify":
         closing |= {"missing": note.missing, "already_held": note.already_held}
     inner = cancelled_inside(book.chain, handover, f"{handover.id} was handed back")
-    event = book.write(*inner, about(packet, kind(**closing)))[-1]
+    lifts = [about(packet, lift) for lift in merged.lifts]
+    event = book.write(*inner, *lifts, about(packet, kind(**closing)))[-1]
     told = book.brief_or_tell(event)
-    return answer_of(handover, packet, event, book.folder, call, warnings=told)
+    answer = answer_of(handover, packet, event, book.folder, call, warnings=told)
+    return replace(answer, lifts=merged.lifts)
 
 
 def returned_packet(
     book: Book, handover: Handover, request: ReplyRequest, call: Call
-) -> tuple[HandoverPacket, tuple[str, ...]]:
+) -> tuple[HandoverPacket, merge.Merged]:
     """The chain's packet with this hand-back in it; what was required and not done is marked so
     (seed 000, dropped calls)."""
     chain, identity = book.chain, handover.packet.identity
@@ -172,7 +182,7 @@ def returned_packet(
     elif request.outcome == "completed" and not request.given.stopped_at:
         if handover.packet.stopped_at == packet.stopped_at:
             packet = packet.model_copy(update={"stopped_at": ""})
-    return packet, merged.warnings
+    return packet, merged
 
 
 def unfinished(
