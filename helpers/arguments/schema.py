@@ -6,120 +6,103 @@ Made from the same rows that are read. No example in it: models send examples ba
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, get_args, get_origin
+from typing import get_args
 
 from pydantic import JsonValue as Json
 
-from ..values.packet import Row, StateField, Value, rows
-from ..values.roster import Roster
+from ..values.packet import Row, StateField, rows
 from . import handover, history, reply
-from .items import FORMS
 
 Schema = dict[str, Json]
-# One line for each argument. A row without one is described by its heading.
+# One line for each argument. What stands in braces are fields of the row's items.
 WORDS: Mapping[str, str] = {
     "specialist_profile": "who gets the work",
-    "topic": "short name of the work, the same for all its handovers",
-    "project_root": "absolute path; the active project where left out",
+    "topic": "same words for the same work",
+    "project_root": "absolute; default active project",
     "goal": "what is to be reached",
-    "summary": "what happened so far, at most 300 tokens",
+    "summary": "max 300 tokens; facts go in their own fields",
     "user_state": "how the person is",
-    "decisions": "what was decided",
-    "rejected_paths": "what was tried or refused, and why",
-    "state": "fields with their values; an object with status declined where the person declined",
-    "flags": "what every later specialist must see",
+    "decisions": "texts or {text, rationale, owner, status}",
+    "rejected_paths": "texts or {what, why}",
+    "state": 'field: value, or {"status": "declined"}',
+    "flags": "what all later specialists must see",
     "sections_done": "what is finished",
     "stopped_at": "where the work stopped",
-    "notes": "what fits no other argument",
-    "artifacts": "files and references",
-    "open_questions": "what nobody has answered",
-    "next_action": "the one thing to do first",
-    "acceptance_criteria": "when the work is good",
-    "authority": "what the specialist may and may not do",
+    "notes": "anything else",
+    "artifacts": "files",
+    "open_questions": "unanswered; texts or {text, field}",
+    "next_action": "first thing to do",
+    "acceptance_criteria": "when it is good",
+    "authority": "{granted, denied}",
     "return_condition": "when to hand back",
     "handover_reason": "why this specialist, why now",
-    "recent_turns": "newest turns word for word; the chat's own where left out",
-    "answers": "id of the handover that asked, with the fields it asked for",
+    "recent_turns": "default the chat's newest",
+    "answers": "field: value, or id of the handover that asked",
     "max_context_tokens": "limit of the package",
     "include_recent_turns": "how many turns travel",
-    "overflow": "fit keeps to the limit, whole delivers everything",
-    "start": "run the specialist at once and return its note",
+    "overflow": "whole ignores the limit",
+    "start": "run it now, return its note",
     "verdict": "all but accept end your run",
-    "outcome": "with done, where the work is not complete",
-    "hand_to": "with done: the specialist that goes on",
+    "outcome": "with done",
+    "hand_to": "with done: next specialist",
     "missing": "with clarify: fields or questions",
-    "what_happened": "what was done",
-    "observations": "what was found on the way",
-    "next": "what comes next",
-    "reason": "why",
+    "what_happened": "with done",
+    "observations": "with done: what you found on the way",
+    "next": "with done: what comes next",
+    "reason": "with reject, escalate, or for reading more",
     "query": "words or a quoted phrase",
-    "turns": "one number, a range, or last and a number",
+    "turns": '"12-40", "57" or "last 20"',
     "max_tokens": "limit of the answer",
-    "part": "page of a long answer, from 1",
+    "part": "page of a long answer",
 }
 _TEXT: Schema = {"type": "string"}
-_TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
+_LIST: Schema = {"type": "array", "items": {}}
+_FIELDS: Schema = {"type": "object"}
 _OWN: Mapping[str, Schema] = {
-    "answers": {"type": "object"},
-    "max_context_tokens": {"type": "integer", "minimum": 1},
-    "include_recent_turns": {"type": "integer", "minimum": 0},
+    "answers": _FIELDS,
+    "max_context_tokens": {"type": "integer"},
+    "include_recent_turns": {"type": "integer"},
     "overflow": {"enum": [*get_args(handover.Overflow)]},
     "start": {"type": "boolean"},
     "verdict": {"enum": [*reply.VERDICT_WORDS]},
     "outcome": {"enum": [word for word in reply.OUTCOMES if word]},
-    "missing": _TEXTS,
-    "max_tokens": {"type": "integer", "minimum": 1},
-    "part": {"type": "integer", "minimum": 1},
+    "missing": _LIST,
+    "max_tokens": {"type": "integer"},
+    "part": {"type": "integer"},
 }
 
 
-def handover_schema(roster: Roster) -> Schema:
-    """Of `handover_to_specialist`; the profiles are those of the roster."""
-    profiles: Schema = {"enum": [*roster.names()]}
-    own = {name: _OWN.get(name, _TEXT) for name in handover.OWN}
-    return _tool({**own, "specialist_profile": profiles}, rows(), ["specialist_profile", "topic"])
+def handover_schema(roster_lines: str) -> Schema:
+    """Of `handover_to_specialist`; whom the agent may hand over to is told with the profile."""
+    words = {**WORDS, "specialist_profile": f"{WORDS['specialist_profile']}:\n{roster_lines}"}
+    return _tool(handover.OWN, rows(), ["specialist_profile", "topic"], words)
 
 
 def reply_schema() -> Schema:
     """Of `handover_reply`."""
-    own = {name: _OWN.get(name, _TEXT) for name in reply.OWN}
-    return _tool(own, reply.returned_rows(), ["verdict"])
+    return _tool(reply.OWN, reply.returned_rows(), ["verdict"], WORDS)
 
 
 def history_schema() -> Schema:
     """Of `request_full_history`."""
-    return _tool({name: _OWN.get(name, _TEXT) for name in history.OWN}, (), [])
+    return _tool(history.OWN, (), [], WORDS)
 
 
-def _tool(own: Mapping[str, Schema], added: Iterable[Row], required: list[Json]) -> Schema:
-    sections = {row.name: row.travels.section for row in added}
-    arguments = {**own, **{row.name: _of_row(row) for row in added}}
+def _tool(
+    own: Iterable[str], added: Iterable[Row], required: list[Json], words: Mapping[str, str]
+) -> Schema:
+    forms = {name: _OWN.get(name, _TEXT) for name in own}
+    forms |= {row.name: _of_row(row) for row in added}
     described: Schema = {}
-    for name, form in arguments.items():
-        described[name] = {**form, "description": WORDS.get(name) or sections[name]}
+    for name, form in forms.items():
+        described[name] = {**form, "description": words[name]}
     return {"type": "object", "properties": described, "required": required}
 
 
 def _of_row(row: Row) -> Schema:
+    """An item of a list may be a text or an object, so its type is not said."""
     if row.kind is StateField:
-        return {"type": "object"}
-    form = _TEXT if row.kind is str else _of_model(row.kind)
-    return {"type": "array", "items": form} if row.plural else form
-
-
-def _of_model(model: type[Value]) -> Schema:
-    """An object with the fields that may be said; a plain text stands for its main field."""
-    form = FORMS.get(model)
-    fields: Schema = {}
-    for name, about in model.model_fields.items():
-        if form is None or name not in form.measured:
-            fields[name] = _of_type(about.annotation)
-    return {"type": ["string", "object"], "properties": fields}
-
-
-def _of_type(annotation: Any) -> Schema:
-    if get_origin(annotation) is tuple:
-        return _TEXTS
-    if get_origin(annotation) is Literal:
-        return {"enum": [*get_args(annotation)]}
-    return {"type": "integer"} if annotation is int else _TEXT
+        return _FIELDS
+    if row.plural:
+        return _LIST
+    return _TEXT if row.kind is str else _FIELDS

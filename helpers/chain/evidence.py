@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..values.events import DeclineLifted
+from ..values.packet import StateField
 
 
 @dataclass(frozen=True)
 class Evidence:
     """Where the merge looks things up.
 
-    `since(field)` gives what the person wrote after that field was declined, `when(hop)` the time
-    of a hop; `lifts` are fields that the person at the command line lifts; `artifact(path)` gives
-    sha256 and size (bytes) of a referenced file.
+    `takes_back(decline, item)` tells whether the person, in the words of the item, took that decline
+    back since; `when(hop)` gives the time of a hop; `lifts` are fields that the person at the command
+    line lifts; `artifact(path)` gives sha256 and size (bytes) of a referenced file.
     """
 
-    since: Callable[[str], Sequence[str]] = lambda field: ()
+    takes_back: Callable[[StateField, StateField], bool] = lambda decline, item: False
     when: Callable[[int], str] = lambda hop: ""
     lifts: tuple[str, ...] = ()
     artifact: Callable[[str], tuple[str, int | None]] = lambda path: ("", None)

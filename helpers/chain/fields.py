@@ -7,13 +7,10 @@ from collections.abc import Iterable
 from pydantic import JsonValue
 
 from ..values.events import DeclineLifted
-from ..values.names import words
 from ..values.packet import StateField
 from .answered import name_key
 from .evidence import Hop
 
-# Characters of a verbatim quote; a shorter one must be the person's whole message.
-SHORTEST_PROOF = 8
 _WITH_VALUE = frozenset({"answered", "volunteered"})
 
 
@@ -92,8 +89,8 @@ def _after_decline(old: StateField, new: StateField, hop: Hop) -> StateField:
     when = f", {time}" if time else ""
     hop.warnings.append(
         f"state field {old.field} stays declined (told by {old.owner} at hop {old.hop}{when});"
-        " only the person lifts it: send status answered with value and verbatim,"
-        " their own words written since"
+        " only the person lifts it: ask them, then send status answered with value and verbatim, the"
+        " words in which they gave it or agreed; or they lift it on the audit page"
     )
     return old
 
@@ -104,15 +101,4 @@ def _lifted_by(old: StateField, new: StateField, hop: Hop) -> str:
         return ""
     if name_key(old.field) in map(name_key, hop.evidence.lifts):
         return "command line"
-    return "person" if wrote(new.verbatim, hop.evidence.since(old.field)) else ""
-
-
-def wrote(verbatim: str, messages: Iterable[str]) -> bool:
-    """Whether the person wrote these words: in a message, or as all of it where they are few."""
-    quote = words(verbatim)
-    if not quote:
-        return False
-    for message in map(words, messages):
-        if quote == message or (len(quote) >= SHORTEST_PROOF and quote in message):
-            return True
-    return False
+    return "person" if hop.evidence.takes_back(old, new) else ""

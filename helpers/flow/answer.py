@@ -15,7 +15,7 @@ from ..text import fitting, note
 from ..text.fitting import Part
 from ..values.call import Call
 from ..values.errors import RequestError
-from ..values.events import Closing, Escalated, Event, Note
+from ..values.events import Closing, DeclineLifted, Escalated, Event, Note
 from ..values.packet import HandoverPacket
 
 Values = dict[str, JsonValue]
@@ -37,6 +37,7 @@ class Answer:
     summary: Mapping[str, JsonValue] = field(default_factory=dict)
     hand_to: str = ""
     stops: str = ""
+    lifts: tuple[DeclineLifted, ...] = ()
 
 
 def told_before(handover: Handover, folder: HandoverFolder, call: Call) -> Answer:

@@ -9,11 +9,13 @@ from ..chain import merge, rules
 from ..chain.chain import Chain
 from ..chain.evidence import Evidence
 from ..chain.lifts import check_lifts
+from ..history import consent
+from ..history.consent import Declined
 from ..text.masking import masked_together, safe
 from ..values import authority
 from ..values.call import Call, utc
 from ..values.events import Asked, DeclineLifted
-from ..values.packet import Authority, HandoverPacket, Identity, Turn
+from ..values.packet import Authority, HandoverPacket, Identity, StateField, Turn
 from ..values.roster import Specialist
 from .artifacts import Files
 
@@ -77,8 +79,14 @@ def sender_of(chain: Chain, call: Call) -> rules.Sender:
 def evidence(chain: Chain, files: Files, call: Call) -> Evidence:
     """What the rules about declines and files need to know."""
     caller = call.caller
+
+    def takes_back(decline: StateField, item: StateField) -> bool:
+        said = caller.said_since(chain.declined.get(decline.field, caller.person_count))
+        declined = Declined(decline.field, decline.verbatim, item.value)
+        return consent.takes_back(item.verbatim, said, declined)
+
     return Evidence(
-        since=lambda field: caller.said_since(chain.declined.get(field, caller.person_count)),
+        takes_back=takes_back,
         when=chain.time_of,
         lifts=caller.lifts,
         artifact=files.hash_and_size,

@@ -23,7 +23,7 @@ from ..text.quote import one_line
 from ..values import events
 from ..values.call import Call
 from ..values.errors import HandoverError, RefusedError, RequestError
-from ..values.events import State, about
+from ..values.events import DeclineLifted, State, about
 from ..values.packet import HandoverPacket
 from ..values.roster import Specialist
 from .artifacts import Files
@@ -47,6 +47,7 @@ class Prepared:
     answers: str
     project_root: str
     warnings: tuple[str, ...] = ()
+    lifts: tuple[DeclineLifted, ...] = ()
     state: State = "prepared"
     repeated: bool = False
 
@@ -259,6 +260,7 @@ def prepared_of(made: Made, request: HandoverRequest, briefing: Written, call: C
         answers=request.answers,
         project_root=request.project_root,
         warnings=tuple(dict.fromkeys(warnings)),
+        lifts=made.next.lifts,
     )
 
 

@@ -7,6 +7,7 @@ exit action (seed 002).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..arguments.reply import NOTE_PARTS, ReplyRequest, parse_reply
@@ -136,7 +137,7 @@ def hand_back(book: Book, handover: Handover, request: ReplyRequest, call: Call)
     """Merge what the specialist decided, changed, rejected and asked into the chain, record it, and
     tell the superior."""
     kind = events.VERDICTS[request.verdict]
-    packet, warnings = returned_packet(book, handover, request, call)
+    packet, merged = returned_packet(book, handover, request, call)
     note = note_of(request, handover)
     closing: dict[str, Any] = {
         "packet": packet,
@@ -144,21 +145,23 @@ def hand_back(book: Book, handover: Handover, request: ReplyRequest, call: Call)
         "outcome": request.outcome or ("completed" if request.verdict == "done" else "blocked"),
         "hand_to": request.hand_to,
         "person_messages": call.caller.person_count,
-        "warnings": (*request.warnings, *warnings),
+        "warnings": (*request.warnings, *merged.warnings),
     }
     if request.verdict == "escalate":
         closing["why"] = request.reason or request.what_happened
     if request.verdict == "clarify":
         closing |= {"missing": note.missing, "already_held": note.already_held}
     inner = cancelled_inside(book.chain, handover, f"{handover.id} was handed back")
-    event = book.write(*inner, about(packet, kind(**closing)))[-1]
+    lifts = [about(packet, lift) for lift in merged.lifts]
+    event = book.write(*inner, *lifts, about(packet, kind(**closing)))[-1]
     told = book.brief_or_tell(event)
-    return answer_of(handover, packet, event, book.folder, call, warnings=told)
+    answer = answer_of(handover, packet, event, book.folder, call, warnings=told)
+    return replace(answer, lifts=merged.lifts)
 
 
 def returned_packet(
     book: Book, handover: Handover, request: ReplyRequest, call: Call
-) -> tuple[HandoverPacket, tuple[str, ...]]:
+) -> tuple[HandoverPacket, merge.Merged]:
     """The chain's packet with this hand-back in it; what was required and not done is marked so
     (seed 000, dropped calls)."""
     chain, identity = book.chain, handover.packet.identity
@@ -172,7 +175,7 @@ def returned_packet(
     elif request.outcome == "completed" and not request.given.stopped_at:
         if handover.packet.stopped_at == packet.stopped_at:
             packet = packet.model_copy(update={"stopped_at": ""})
-    return packet, merged.warnings
+    return packet, merged
 
 
 def unfinished(

@@ -66,7 +66,7 @@ def extract(transcript: Transcript) -> Extract:
             spoken.append(message)
         for finding in findings(message):
             if finding.kind == "decline":
-                field = _field(finding.quote, message.text) or f"declined_{len(declines) + 1}"
+                field = field_of(finding.quote, message.text) or f"declined_{len(declines) + 1}"
                 declines.append(Decline(field, finding.quote, message.number))
             else:
                 quotes[finding.kind].append(_without_label(finding))
@@ -90,7 +90,7 @@ def _telling(transcript: Transcript) -> Iterator[Message]:
 
 def _first_request(spoken: Iterable[Message]) -> str:
     for message in spoken:
-        if not _any(patterns.GREETING).match(message.text):
+        if not any_of(patterns.GREETING).match(message.text):
             return message.text.strip()
     return ""
 
@@ -107,7 +107,7 @@ _WORD: Final = re.compile(r"\w+")
 
 
 @cache
-def _any(alternatives: tuple[str, ...]) -> re.Pattern[str]:
+def any_of(alternatives: tuple[str, ...]) -> re.Pattern[str]:
     """One expression for all; made when it is first needed."""
     return re.compile("|".join(alternatives), re.IGNORECASE)
 
@@ -134,7 +134,7 @@ def _stated(said: Iterable[str], rules: Rules) -> list[Finding]:
     before = ""
     for sentence in said:
         kind = _kind_of(sentence, rules)
-        if kind == "decision" and _any(patterns.BACKWARD).search(sentence):
+        if kind == "decision" and any_of(patterns.BACKWARD).search(sentence):
             if stated and stated[-1].quote == before:
                 stated.pop()
             stated.append(Finding(kind, f"{before} {sentence}".strip()))
@@ -146,7 +146,7 @@ def _stated(said: Iterable[str], rules: Rules) -> list[Finding]:
 
 def _kind_of(sentence: str, rules: Rules) -> Kind | None:
     for kind, alternatives in rules:
-        if _any(alternatives).search(sentence):
+        if any_of(alternatives).search(sentence):
             return kind
     return None
 
@@ -156,7 +156,7 @@ def _in_decision_file(message: Message) -> Iterator[Finding]:
     if not ("write" in message.tool or "patch" in message.tool):
         return
     head, _, body = message.text.partition("content:")
-    if not _any(patterns.DECISION_FILE).search(head):
+    if not any_of(patterns.DECISION_FILE).search(head):
         return
     for line in body.splitlines():
         item = _ITEM.match(line.strip())
@@ -168,13 +168,13 @@ def _without_label(finding: Finding) -> str:
     """The quotation without the label that names its kind, since it is listed under that."""
     if finding.kind not in _LABELS:
         return finding.quote
-    return _any(_LABELS[finding.kind]).sub("", finding.quote).strip(" *_")
+    return any_of(_LABELS[finding.kind]).sub("", finding.quote).strip(" *_")
 
 
 # --- declines
 
 
-def _field(quote: str, text: str) -> str:
+def field_of(quote: str, text: str) -> str:
     """What a decline is about, from its words or the beginning of its message; "" if unsaid."""
     for pattern in patterns.FIELD:
         name = _name_by(pattern, quote)
@@ -185,7 +185,7 @@ def _field(quote: str, text: str) -> str:
 
 
 def _name_by(pattern: str, text: str) -> str:
-    match = _any((pattern,)).search(text)
+    match = any_of((pattern,)).search(text)
     if match is None:
         return ""
     words = [word.lower() for word in _WORD.findall(match["it"])]

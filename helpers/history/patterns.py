@@ -167,6 +167,82 @@ FILLER = frozenset(
     (
         *("a", "an", "the", "any", "our", "my", "your", "that", "this", "these", "those"),
         *("yet", "again", "now", "anymore", "please", "more", "to", "you", "me", "us"),
+        *("it", "them", "anything", "something", "so", "any", "one", "him", "her", "ever"),
+    )
+)
+
+# --- does the person take a decline back? (`consent`)
+
+# A sentence that says no, by itself or to whatever it is about. Told first: what only looks like one.
+NO_HARM = (
+    r"\b(?:do not|don't|would not|wouldn't) mind\b",
+    r"\b(?:no|not an?) (?:problem|worries|objections?|issue|hurry|rush)\b",
+    r"\bwhy not\b",
+    r"\b(?:kein problem|nichts dagegen)\b",
+    r"\b(?:pas de (?:problème|souci)|pourquoi pas)\b",
+    r"\b(?:sin|ningún|sem|nessun|geen) proble\w*",
+    r"\bnie ma problemu\b",
+    r"\b(?:без проблем|не против)\b",
+    r"没问题|沒問題|没关系|沒關係|問題(?:ない|ありません)|構いません|かまいません|괜찮",
+    r"ไม่เป็นไร|ไม่มีปัญหา|لا (?:مشكلة|مانع)",
+)
+NEGATION = (
+    r"\b(?:no|not|never|without|none|nothing|neither|nor|cannot|nobody)\b|n't\b",
+    r"\b(?:nicht|kein\w*|nie|niemals|ohne|weder)\b",
+    r"\b(?:ne|pas|jamais|sans|aucun\w*|non|ni)\b|\bn'",
+    r"\b(?:nunca|sin|jamás|tampoco|não|nem|sem|nenhum\w*|mai|senza|nessun\w*)\b",
+    r"\b(?:niet|geen|nooit|zonder|bez|nigdy)\b",
+    r"\b(?:не|нет|никогда|без|ни)\b",
+    r"[不没沒別别勿未]|ない|ません|なく|いいえ|だめ|ダメ|안 |않|지 ?마|말아|못|없|아니",
+    r"ไม่|อย่า|ห้าม|(?<!\w)(?:لا|لن|لم|ليس|بدون|بلا)(?!\w)",
+)
+HIDING = (
+    r"\b(?:hid(?:e|den|ing)|omit\w*|leav\w+|left|skip\w*|secret|private|confidential|drop\w*)\b",
+    r"\b(?:remov\w*|stop\w*|avoid\w*|forget|ignor\w*|delet\w*|exclud\w*|refus\w*|declin\w*)\b",
+    r"\b(?:keep|kept|stay\w*) (?:\w+ ){0,3}(?:out|off|back|away)\b|\boff(?: the table|[- ]limits)\b",
+    r"\b(?:quit|enough|rid of|move on|already (?:told|said)|told you|as i said|can wait|later|tab(?:u|oo))\b",
+    r"\b(?:weg|lass\w*|laiss\w*|oubli\w*|olvid\w*|dej[ae]\w*|esque[cç]\w*|deix\w*|dimentic\w*|lasci\w*)\b",
+    r"\b(?:vergeet|vergiss|zapomnij)\b|забуд\w*|хватит|算了|忘|잊|พอแล้ว",
+    r"\b(?:verberg\w*|versteck\w*|weglass\w*|weggelass\w*|geheim|verschweig\w*|verzicht\w*)\b",
+    r"\b(?:cach\w*|omet\w*|retir\w*|enlev\w*|ocult\w*|escond\w*|nascond\w*|segret\w*)\b",
+    r"\b(?:secreto|segredo|quita\w*|verberg\w*|weglat\w*|ukry\w*|tajn\w*|pomi[nj]\w*)\b",
+    r"скры\w*|секрет\w*|убра\w*|убер\w*|тайн\w*",
+    r"隐藏|隱藏|保密|省略|删|刪|隠|秘密|非公開|伏せ|숨기|비밀|빼|ซ่อน|ความลับ|سري|إخفاء|اخف",
+)
+# The person says no without saying to what.
+REFUSAL = (
+    *DECLINE,
+    r"^\W*(?:no|nope|nah|nein|nee|non|não|nie|нет)\s*(?:[,.!…;:—-]|$|(?:thanks|thank you|way)\b)",
+    r"^\W*(?:不行|不要|不可以|不用了?|不|いいえ|いや|だめ|ダメ|아니요|아뇨|아니|싫어요?|ไม่(?:เอา)?|لا|كلا)(?!\w)",
+    r"\b(?:i|we) (?:\w+ ){0,2}(?:do not|don't|won't|will not|would not|wouldn't|cannot|can't|never)"
+    r" (?:\w+ ){0,2}(?:want|wish|like|agree|consent|allow|show|share|say|tell|give|disclose)\b",
+    r"\b(?:i|we) (?:\w+ )?(?:refuse|decline|object)\b|\b(?:absolutely|certainly|definitely) not\b",
+    r"\b(?:still no|no way|not (?:now|yet|ever)|no means no|never)\b|\bleave (?:it|that|them)\b",
+    r"\b(?:ich|wir) (?:will|möchte|mag|wollen|möchten)\b.{0,60}\bnicht\b|\bauf keinen fall\b",
+    r"\b(?:je|nous) ne (?:veux|voulons|souhait\w*)\b|\b(?:pas question|toujours pas)\b",
+    r"\bno (?:quiero|queremos|deseo)\b|\bde ninguna manera\b|\bnão (?:quero|queremos)\b",
+    r"\bnon (?:voglio|vogliamo)\b|\bwil(?:len)? (?:\w+ ){0,3}niet\b|\bnie chc\w+",
+    r"не (?:хочу|хотим|буду|будем)|ни за что",
+    r"不(?:想|愿|願|同意)|拒[绝絕]|たくない|たくありません|お断り|嫌です|싫|고 싶지 않|거절",
+    r"ไม่(?:ต้องการ|อยาก|ยอม)|لا (?:أريد|نريد)|أرفض",
+)
+# The beginning of an answer that agrees.
+AGREEMENT = (
+    r"^\W*(?:yes|yeah|yep|yup|sure|ok|okay|fine|agreed|of course|go ahead|please do|all right"
+    r"|alright|do it|absolutely|certainly|definitely|you may|you can|why not|i agree|gladly)\b",
+    r"^\W*(?:ja|jawohl|gerne?|klar|einverstanden|natürlich|in ordnung|oui|d'accord|bien sûr|volontiers)\b",
+    r"^\W*(?:sí|si|vale|claro|de acuerdo|por supuesto|sim|com certeza|sì|certo|va bene|d'accordo)\b",
+    r"^\W*(?:prima|akkoord|natuurlijk|tak|zgoda|dobrze|oczywiście|да|хорошо|согласен|согласна|конечно)\b",
+    r"^\W*(?:是的?|好的?|可以|同意|行|没问题|沒問題|当然|當然|はい|いいです|もちろん|どうぞ)",
+    r"^\W*(?:네|예|좋아요?|그래요?|물론|ใช่|ได้|ตกลง|โอเค|نعم|موافق|حسنا|أكيد)",
+)
+ASKS = (r"[?？؟]\W*$|(?:ไหม|มั้ย|หรือเปล่า|ますか|ですか|까요)\W*$",)
+# Values that anybody's sentence holds: they prove nothing.
+NO_VALUE = frozenset(
+    (
+        *("yes", "no", "ok", "okay", "sure", "true", "false", "go", "on", "ahead", "continue"),
+        *("please", "fine", "it", "is", "show", "hide", "and", "or", "of", "in", "the", "a", "to"),
+        *("ja", "nein", "bitte", "weiter", "oui", "non", "sí", "si", "sim", "não", "да", "нет"),
     )
 )
 

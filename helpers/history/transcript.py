@@ -221,6 +221,17 @@ def recent_turns(transcript: Transcript, count: int, mask: Mask = str) -> tuple[
     return tuple(reversed(turns))
 
 
+def told_before(transcript: Transcript, number: int) -> str:
+    """What an agent said directly before a message; "" where something else stands there."""
+    for at in range(number - 2, -1, -1):
+        message = transcript[at]
+        if message.is_empty or message.role == "note":
+            continue
+        is_said = message.role == "assistant" and not message.is_call
+        return message.text if is_said else ""
+    return ""
+
+
 def _turn(message: Message, mask: Mask) -> Turn | None:
     if message.is_empty or message.is_call or message.role in ("note", "gap"):
         return None

@@ -13,7 +13,7 @@ from helpers import persist_chat, secrets
 
 from ..history import log
 from ..history.answer import Scope, joined, visible_line
-from ..history.transcript import Transcript, from_history, recent_turns
+from ..history.transcript import Transcript, from_history, recent_turns, told_before
 from ..text.masking import Mask, redact
 from ..values.call import utc
 from ..values.errors import RecordError
@@ -42,6 +42,12 @@ def mask_of(agent: Agent) -> Mask:
 def masked_turns(agent: Agent, count: int, mask: Mask) -> tuple[Turn, ...]:
     """The last turns of the agent's own conversation; the lists are copied (HOST fact 17)."""
     return recent_turns(from_history(agent.history.to_dict()), count, mask)
+
+
+def told_last(agent: Agent) -> str:
+    """What the agent said to the person last, where nothing else stands behind it."""
+    transcript = from_history(agent.history.to_dict())
+    return told_before(transcript, len(transcript) + 1)
 
 
 def log_message(agent: Agent, message: Any) -> None:

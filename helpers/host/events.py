@@ -11,7 +11,6 @@ from helpers.errors import InterventionException
 from ..chain.chain import Handover
 from ..flow import close, receive, standing
 from ..flow.answer import Answer
-from ..records import resources
 from ..values.errors import HandoverError
 from . import arrivals, bindings, conversation, hand_back, memory, stops, unrecorded, voice
 from .agents import root_context, superior
@@ -36,7 +35,8 @@ def person_wrote(context: AgentContext, message: Any) -> None:
     nudged_on = context.data.pop(NUDGED, False)
     if nudged_on or not text.strip() or context.get_output_data("parent_context_id"):
         return
-    memory.remember_message(context, text, conversation.mask_of(context.agent0))
+    asked = conversation.told_last(context.agent0)
+    memory.remember_message(context, text, asked, conversation.mask_of(context.agent0))
     for agent, held in holders_of(context):
         if agent.context is context:
             continue
@@ -175,14 +175,6 @@ async def _outcome(seat: Seat, kind: memory.Kind, why: str, said: str) -> Answer
     if verdict and seat.agent.data.get(STATE) == "closed":
         return verdict
     return await hand_back.came_back(seat, seat.inside, said)
-
-
-def specialist_prompt(agent: Agent) -> str:
-    """What only the holder of a handover reads in its system prompt; "" for others."""
-    if binding(agent) is None:
-        return ""
-    names = ("specialist", "tool_handover_reply", "tool_request_full_history")
-    return "\n".join(resources.text(name) for name in names)
 
 
 async def offers(agent: Agent) -> str:

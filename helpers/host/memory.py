@@ -46,14 +46,15 @@ class Unrecorded(TypedDict):
 
 class Memory(TypedDict):
     """`refusals` are those in a row, `rounds` the handovers and reopenings since the person last
-    wrote, `stopped` why all handovers wait for the person ("" while they do not), `roots` the
-    folders this chat hands over in, `log_missing` how many messages the log lacks since it was last
-    written."""
+    wrote, `stopped` why all handovers wait for the person ("" while they do not), `asked` what an
+    agent had told them before each of their messages, `roots` the folders this chat hands over in,
+    `log_missing` how many messages the log lacks since it was last written."""
 
     refusals: _Count
     rounds: _Count
     stopped: _Reason
     person: Person
+    asked: list[str]
     roots: list[str]
     unrecorded: list[Unrecorded]
     log_failed: StrictBool
@@ -83,6 +84,7 @@ def memory(context: AgentContext) -> Memory:
         "rounds": 0,
         "stopped": "",
         "person": {"count": 0, "last": []},
+        "asked": [],
         "roots": [],
         "unrecorded": [],
         "log_failed": False,
@@ -113,17 +115,25 @@ def remember_root(agent: Agent, root: str) -> None:
         save_chat(agent)
 
 
-def remember_message(context: AgentContext, text: str, mask: Mask) -> None:
-    """Count the person's message; it lifts a stop of the whole chat."""
+def lift_stop(context: AgentContext) -> None:
+    """The person lets all handovers of the chat go on; what is counted starts afresh."""
     kept = memory(context)
     kept["refusals"] = kept["rounds"] = 0
     kept["stopped"] = ""
+
+
+def remember_message(context: AgentContext, text: str, asked: str, mask: Mask) -> None:
+    """Count the person's message; it lifts a stop of the whole chat."""
+    lift_stop(context)
+    kept = memory(context)
     kept["person"]["count"] += 1
     try:  # masked before it is cut, so that no half of a secret stays
         said = mask(text[:_READ_CHARS])[:_MESSAGE_CHARS]
+        told = mask(asked[-_READ_CHARS:])[-_MESSAGE_CHARS:]
     except RecordError:
-        said = ""  # counted, but nothing of it can be kept
+        said = told = ""  # counted, but nothing of it can be kept
     kept["person"]["last"] = [*kept["person"]["last"], said][-_MOST_MESSAGES:]
+    kept["asked"] = [*kept["asked"], told][-_MOST_MESSAGES:]
 
 
 def save_chat(agent: Agent) -> None:

@@ -58,7 +58,8 @@ def caller_of(agent: Agent, ports: Ports) -> Caller:
     """The agent as a caller: in its handover when it holds one, else orchestrator of its chat."""
     context = agents.root_context(agent)
     held = holding_of(agent)
-    person = memory(context)["person"]
+    kept = memory(context)
+    person = kept["person"]
     return Caller(
         chat_id=str(context.id),
         sender=agents.sender_of(agent),
@@ -66,6 +67,7 @@ def caller_of(agent: Agent, ports: Ports) -> Caller:
         project_root=held.project_root if held else agents.project_root(context),
         person_count=person["count"],
         person_messages=tuple(person["last"]),
+        person_asked=tuple(kept["asked"]),
         turns=lambda count: masked_turns(agent, count, ports.mask),
     )
 

@@ -37,6 +37,7 @@ async def handover(agent: Agent, tool: Any, args: Mapping[str, Any]) -> Handover
     except HandoverError as error:
         return refuse(agent, error)
     memory.memory(root_context(agent))["refusals"] = 0
+    voice.tell_lifts(agent, prepared.lifts)
     if not seat.inside:
         seat = seat.at(prepared.project_root)
         memory.remember_root(agent, seat.call.caller.project_root)
@@ -97,6 +98,7 @@ async def reply(agent: Agent, args: Mapping[str, Any]) -> HandoverResponse:
         stops.hear(agent, error)
         return voice.refused(error)
     agent.data.pop(bindings.UNSENT, None)
+    voice.tell_lifts(agent, answer.lifts)
     agent.data[bindings.STATE] = "closed" if answer.ends else "accepted"
     agent.data[bindings.VERDICT] = answer
     return voice.answered(answer.message, ends=answer.ends)

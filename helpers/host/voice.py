@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -13,8 +13,9 @@ from helpers.tool import Response
 
 from helpers import notification
 
-from ..text.quote import inert
+from ..text.quote import inert, one_line
 from ..values.errors import Code, HandoverError
+from ..values.events import DeclineLifted
 from .agents import PLUGIN, root_context
 
 _TOLD = "_so_told"  # in a chat's data: what was complained of, not saved
@@ -82,6 +83,13 @@ def said_once(agent: Agent, passed_over: str = "") -> Iterator[None]:
             message = f"passed over {passed_over}: {error.message}"
             error = HandoverError(message, error.hint, error.code)
         complain(agent, error)
+
+
+def tell_lifts(agent: Agent, lifts: Iterable[DeclineLifted]) -> None:
+    """The person sees which of their declines no longer stands, and by which of their words."""
+    for lift in lifts:
+        words = f"Your words: “{one_line(lift.verbatim)}”" if lift.verbatim else ""
+        tell(agent, f"Your decline of {one_line(lift.field)} is lifted", words)
 
 
 def call_person(agent: Agent, heading: str, content: str) -> None:

@@ -24,7 +24,7 @@ from ..values.errors import HandoverError, RequestError
 from ..views import page, settings_form
 from ..views.page import Project, Records
 from . import conversation
-from .memory import memory
+from .memory import lift_stop, memory
 from .settings import setting_layers, settings_in
 
 _PROFILE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -54,7 +54,7 @@ def act_answer(body: object) -> dict[str, Any]:
     told = act(asked, Call(caller, settings_in(project.name), local_ports(mask)))
     if context:
         if asked["action"] == "lift_stop":
-            memory(context)["refusals"] = 0
+            lift_stop(context)
         context.log.log(type="info", heading=f"On the audit page: {told}", content="")
         persist_chat.save_tmp_chat(context)
     return {"ok": True, "told": told}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from .packet import Turn
 from .settings import Settings
@@ -43,13 +43,21 @@ class Uncounted:
         return
 
 
+class PersonMessage(NamedTuple):
+    """What the person wrote, and what an agent had told them just before ("" where nobody knows)."""
+
+    text: str
+    asked: str = ""
+
+
 @dataclass(frozen=True)
 class Caller:
     """Who calls, from which chat.
 
     `inside` is the handover the caller works in ("" for the orchestrator), `continues` the leg after
     which the work moves on by itself. `person_count` is how many messages the person has written in
-    this chat, `person_messages` the newest of them (all that are still known), oldest first.
+    this chat, `person_messages` the newest of them (all that are still known), oldest first, and
+    `person_asked` what an agent had told them before each.
     `turns(n)` gives the last n turns of the chat, for a call that sends none. `resume` and `lifts`
     are what only a person at the command line says.
     """
@@ -61,14 +69,18 @@ class Caller:
     project_root: str = ""
     person_count: int = 0
     person_messages: tuple[str, ...] = ()
+    person_asked: tuple[str, ...] = ()
     turns: Callable[[int], tuple[Turn, ...]] = lambda count: ()
     resume: bool = False
     lifts: tuple[str, ...] = ()
 
-    def said_since(self, count: int) -> tuple[str, ...]:
+    def said_since(self, count: int) -> tuple[PersonMessage, ...]:
         """What the person wrote after having written `count` messages."""
         newer = self.person_count - count
-        return self.person_messages[-newer:] if newer > 0 else ()
+        texts = self.person_messages[-newer:] if newer > 0 else ()
+        unknown = ("",) * len(self.person_messages)
+        asked = (*unknown, *self.person_asked)[-len(texts) :]
+        return tuple(map(PersonMessage, texts, asked))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from usr.plugins.software_orchestrator.helpers.chain import merge
 from usr.plugins.software_orchestrator.helpers.chain import news as chain_news
 from usr.plugins.software_orchestrator.helpers.chain.decisions import gather_decisions
 from usr.plugins.software_orchestrator.helpers.chain.evidence import Evidence, Hop
-from usr.plugins.software_orchestrator.helpers.chain.fields import blank, gather_fields, wrote
+from usr.plugins.software_orchestrator.helpers.chain.fields import blank, gather_fields
 from usr.plugins.software_orchestrator.helpers.values import packet as values
 from usr.plugins.software_orchestrator.helpers.values.authority import bounded, narrowed
 from usr.plugins.software_orchestrator.helpers.values.packet import (
@@ -101,39 +101,21 @@ def test_nothing_a_model_sends_lifts_a_decline_and_the_warning_says_who_declined
 LIFT = {"status": "answered", "value": "DE123", "verbatim": "my VAT id is DE123"}
 
 
-@pytest.mark.parametrize(
-    "message", ["my VAT id is DE123", "All right,  MY VAT ID\nis de123, go on"]
-)
-def test_the_persons_own_words_lift_a_decline(message):
+@pytest.mark.parametrize(("says", "status"), [(True, "answered"), (False, "declined")])
+def test_the_persons_own_words_lift_a_decline_and_are_kept_with_it(says, status):
+    asked = []
+
+    def takes_back(decline, item):
+        asked.append((decline.status, item.value, item.verbatim))
+        return says
+
     fields, _, lifts = state_after(
-        {"vat_id": DECLINED}, {"vat_id": LIFT}, evidence=Evidence(since=lambda field: (message,))
+        {"vat_id": DECLINED}, {"vat_id": LIFT}, evidence=Evidence(takes_back=takes_back)
     )
-    assert (fields["vat_id"].status, fields["vat_id"].value) == ("answered", "DE123")
-    assert [(lift.field, lift.by) for lift in lifts] == [("vat_id", "person")]
-
-
-@pytest.mark.parametrize(
-    "messages", [(), ("no",), ("my VAT id stays secret",), ("my VAT id is", "DE123")]
-)
-def test_words_the_person_did_not_write_do_not_lift_a_decline(messages):
-    fields, _, _ = state_after(
-        {"vat_id": DECLINED}, {"vat_id": LIFT}, evidence=Evidence(since=lambda field: messages)
-    )
-    assert fields["vat_id"].status == "declined"
-
-
-@pytest.mark.parametrize(
-    ("words", "message", "proof"),
-    [
-        ("ok", "ok", True),
-        ("ok", "look at this", False),
-        ("", "anything", False),
-        (" ", " ", False),
-        ("yes, DE1", "well: yes, DE1", True),
-    ],
-)
-def test_very_few_words_prove_something_only_as_a_whole_message(words, message, proof):
-    assert wrote(words, (message,)) is proof
+    assert asked == [("declined", "DE123", "my VAT id is DE123")]
+    assert fields["vat_id"].status == status
+    lifted = [("vat_id", "person", "my VAT id is DE123")] if says else []
+    assert [(lift.field, lift.by, lift.verbatim) for lift in lifts] == lifted
 
 
 def test_the_command_line_lifts_a_decline():

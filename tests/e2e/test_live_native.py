@@ -3,8 +3,11 @@
 `A0_CALLS=native` runs the other live tests the same way; here is what only native calls can show.
 """
 
+import json
+
 import pytest
 
+from usr.plugins.software_orchestrator.helpers.text.tokens import counter
 from usr.plugins.software_orchestrator.tests.e2e import live
 from usr.plugins.software_orchestrator.tests.e2e.scripted_model import response, saying, tool_call
 
@@ -127,3 +130,22 @@ def test_native_what_is_open_is_told_although_the_host_goes_on_from_a_stored_ans
 
         # A fresh prompt, or the line among the new items: the model must not see the state of the first turn.
         assert "Prepared, not started: ho-" in run.requests[2].last
+
+
+def test_native_the_prompt_repeats_nothing_of_the_functions_and_stays_cheap() -> None:
+    script = {
+        "agent0": [HAND_OVER, response("The draft is ready.")],
+        DESIGNER: [response("In index.html.")],
+    }
+    with live.start(script, project="demo", native=True) as run:
+        assert run.say("Please build the hero") == "The draft is ready."
+
+        (asked,) = run.model.requests_of(DESIGNER)
+        for name in ("handover_to_specialist", *OF_A_HANDOVER):
+            assert f"### {name}" not in asked.system
+        assert "## your handover" in asked.system
+        cost = {
+            name: counter().count(json.dumps(asked.function(name), separators=(",", ":")))
+            for name in ("handover_to_specialist", *OF_A_HANDOVER)
+        }
+        assert sum(cost.values()) <= 1150, cost

@@ -12,7 +12,7 @@ if "host_double" not in sys.modules:
     sys.modules["host_double"] = types.ModuleType("host_double")
     sys.modules["host_double"].__path__ = [str(DOUBLE)]
 
-from host_double.assemble import SHAPES, assemble  # noqa: E402 (importable from here on)
+from host_double.assemble import NATIVE, SHAPES, assemble  # noqa: E402 (importable from here on)
 
 
 @pytest.fixture
@@ -32,6 +32,13 @@ def host(host_tree):
 def children(tmp_path):
     """A 2.x host, where every subordinate has a chat of its own, with the plugin, started."""
     with assemble(tmp_path / "a0", shape="children").enter() as entered:
+        yield entered
+
+
+@pytest.fixture
+def native_host(tmp_path):
+    """A linear host whose models are offered functions, with the plugin, started."""
+    with assemble(tmp_path / "a0", shape=NATIVE).enter() as entered:
         yield entered
 
 

@@ -40,7 +40,7 @@ def opened(host, *steps):
 
 @pytest.mark.parametrize("others", [False, True])
 def test_a_chat_that_never_handed_over_has_no_file_opened(host, others):
-    from usr.plugins.software_orchestrator.helpers.host import arrivals, events, tools
+    from usr.plugins.software_orchestrator.helpers.host import arrivals, events, functions, tools
 
     host.project("acme")
     if others:
@@ -66,7 +66,7 @@ def test_a_chat_that_never_handed_over_has_no_file_opened(host, others):
             lambda: events.restore(agent),
             lambda: events.offers(agent),
             lambda: events.offers_again(agent, {}),
-            lambda: events.specialist_prompt(agent),
+            lambda: functions.tell(agent, []),
             lambda: tools.roster_lines(agent),
             lambda: arrivals.incoming(agent, {"args": (agent, "hello")}),
             lambda: events.before_tool(agent, "response", {}),

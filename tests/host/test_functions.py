@@ -29,7 +29,7 @@ def test_an_agent_without_a_handover_is_offered_the_one_tool_with_all_its_argume
     assert names(call_data) == ["response", "handover_to_specialist"]
     properties = call_data[OFFERED][1]["parameters"]["properties"]
     assert {"goal", "decisions", "state", "answers", "start"} <= set(properties)
-    assert "frontend_designer" in properties["specialist_profile"]["enum"]
+    assert "frontend_designer" in properties["specialist_profile"]["description"]
     assert call_data["previous_response_id"] == "r1"
 
 

@@ -3,7 +3,7 @@
     from host_double.assemble import assemble, call, respond
 
     def test_something(tmp_path):
-        tree = assemble(tmp_path / "a0", shape="linear")      # or "children": the 2.x host
+        tree = assemble(tmp_path / "a0", shape="linear")      # or "children": the 2.x host, or "native": function calls
         with tree.enter() as host:                            # `import helpers` is the host's from here on
             folder = host.project("shop")
             host.script({
@@ -24,8 +24,8 @@ What it is: names, signatures, order of events and odd behaviours of agent0ai/ag
 them. `tests/host/test_double.py` says which, `tests/host/test_real_host.py` compares with a real checkout. Our own code
 throughout. What it is not: no MCP, no images, no attachments; a model's answer comes in one piece and is plain JSON;
 history is never compressed; the retry after an error does not wait; the 2.x shape has 2.x's subordinates, requests,
-nudges and profiles, but not its native function calls. Names that begin with `double_` and `helpers/shape.py` do not
-exist in the host: only tests may use them.
+nudges and profiles. The native shape is the linear one that offers functions; its model still answers with JSON.
+Names that begin with `double_` and `helpers/shape.py` do not exist in the host: only tests may use them.
 
 A script is strict: an agent that asks and has no answer left fails the test at once, and so does an `assert` in a
 scripted function. The same answer twice in a row is refused by the host, so vary the texts.
@@ -55,7 +55,8 @@ __all__ = ["SHAPES", "HostTree", "assemble", "call", "respond"]
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
 PLUGIN = "software_orchestrator"
-SHAPES = ("linear", "children")
+SHAPES = ("linear", "children")  # those in which the loop is tried
+NATIVE = "native"
 
 HOST_NAMES = frozenset(
     {
@@ -73,8 +74,9 @@ _kept: dict[str, ModuleType] = {}
 
 def assemble(target: Path, shape: str = "linear", plugin: bool = True) -> "HostTree":
     """Make a host in `target`, which must not exist, with or without our plugin installed."""
-    if shape not in SHAPES:
-        raise ValueError(f"shape is one of {', '.join(SHAPES)}, not {shape!r}")
+    known = (*SHAPES, NATIVE)
+    if shape not in known:
+        raise ValueError(f"shape is one of {', '.join(known)}, not {shape!r}")
     return _copied(_master(shape, plugin), Path(target))
 
 

@@ -16,6 +16,8 @@ from helpers import log as Log
 from helpers.defer import DeferredTask
 from helpers.errors import HandledException, InterventionException, RepairableException
 
+OFFERED = "a0_responses_function_tools"
+
 
 class AgentContextType(Enum):
     USER = "user"
@@ -227,9 +229,9 @@ class Agent:
         prompt = await self.prepare_prompt(self.loop_data)
         await self._point("before_main_llm_call")
         await self.handle_intervention()
-        call_data = {"messages": prompt}
+        call_data = {"messages": prompt, **_functions_for(self)}
         await extension.call_extensions_async("chat_model_call_before", self, call_data=call_data)
-        answer = await double_script.answer_of(self, call_data["messages"])
+        answer = await double_script.answer_of(self, call_data)
         await self.handle_intervention(answer)
         repeated = answer == self.loop_data.last_response
         self.hist_add_ai_response(answer)
@@ -289,6 +291,10 @@ class Agent:
             "system_prompt", self, system_prompt=parts, loop_data=loop_data
         )
         return parts
+
+    @extension.extensible
+    def get_chat_model(self):
+        return double_script.chat_model
 
     @extension.extensible
     def parse_prompt(self, _prompt_file: str, **kwargs):
@@ -424,6 +430,15 @@ class Agent:
             except Exception as fault:  # the host goes on without a trace; the tests keep one
                 double_script.swallowed.append(fault)
         return chosen(self, name, method, args, message, loop_data, **kwargs)
+
+
+def _functions_for(agent: Agent) -> dict[str, Any]:
+    """What only hosts with native calls put into the data of a call."""
+    try:
+        from helpers.responses_tools import build_responses_function_tools
+    except ImportError:
+        return {}
+    return {"model": agent.get_chat_model(), OFFERED: build_responses_function_tools(agent)[0]}
 
 
 def _request_in(text: str) -> dict | None:

@@ -36,13 +36,20 @@ class Host:
 
     @property
     def model_calls(self) -> list[dict[str, Any]]:
-        """`{"agent", "names", "messages"}` for each question to a model; the system prompt is `messages[0]`."""
+        """`{"agent", "names", "messages", "functions"}` for each question to a model.
+
+        The system prompt is `messages[0]`; `functions` are None but in the native shape.
+        """
         return double_script.model_calls
 
     @property
     def swallowed(self) -> list[BaseException]:
         """What the host hides without a trace: tools that do not load."""
         return double_script.swallowed
+
+    def use_model(self, name: str, **kwargs: Any) -> None:
+        """The model of all agents, as `provider/name`, with the options of its calls."""
+        double_script.chat_model.model_name, double_script.chat_model.kwargs = name, kwargs
 
     # ------------------------------------------------------------------ the person
 

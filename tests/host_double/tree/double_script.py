@@ -8,6 +8,7 @@ import inspect
 import json
 from collections import deque
 from collections.abc import Callable, Iterable
+from types import SimpleNamespace
 from typing import Any
 
 Step = str | dict | Callable[..., Any]
@@ -32,6 +33,7 @@ swallowed: list[BaseException] = []
 failures: list[BaseException] = []
 model_calls: list[dict[str, Any]] = []
 trace: list[tuple[str, str]] | None = None
+chat_model = SimpleNamespace(model_name="openai/scripted", kwargs={})
 _listeners: list[tuple[str, Callable[..., Any], dict[str, Any]]] = []
 _kept: dict[tuple, Any] = {}
 
@@ -66,9 +68,11 @@ def left() -> dict[str, int]:
     return {name: len(queue) for name, queue in queues.items() if queue}
 
 
-async def answer_of(agent: Any, messages: list[Any]) -> str:
+async def answer_of(agent: Any, call_data: dict[str, Any]) -> str:
     """The agent's next answer. A wrong script and a failed assertion fail the test, not the chat."""
-    model_calls.append({"agent": agent, "names": names_of(agent), "messages": messages})
+    functions = call_data.get("a0_responses_function_tools")
+    asked = {"messages": call_data["messages"], "functions": functions}
+    model_calls.append({"agent": agent, "names": names_of(agent), **asked})
     try:
         while True:
             step = _next_step(agent)
