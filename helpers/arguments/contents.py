@@ -16,7 +16,7 @@ from .state import is_bare_status, state
 from .turns import turns
 
 _SHORT = 200  # characters of what may say nothing
-_BLANK = frozenset({"", "declined", "true", "false", "yes", "no"})
+_BLANK = frozenset({"declined", "true", "false", "...", "…"})
 
 
 def contents(sent: Sent, rows: Iterable[Row]) -> Contents:
@@ -93,7 +93,7 @@ def _is_blank(name: str, word: str) -> bool:
     if isinstance(inner, dict):
         return is_bare_status(inner)
     own_name = same(word, name) or same(word, name.removesuffix("s"))
-    return own_name or (name != "answers" and key(word.strip("[](){}.…- ")) in _BLANK)
+    return own_name or (name != "answers" and word.strip("[]() ").lower() in _BLANK)
 
 
 def _authority(value: Json, sent: Sent) -> Authority | None:
