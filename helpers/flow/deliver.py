@@ -46,7 +46,7 @@ def deliver(handover_id: str, call: Call, *, way: str, beside: str = "") -> Deli
     closed or another chat's; stopped on a stopped chain.
     """
     with holding(handover_id, call) as (book, handover):
-        rules.check_deliverable(handover, book.chain, call.caller.inside)
+        rules.check_deliverable(handover, book.chain, call.caller.inside, call.settings)
         limits = limits_of(handover)
         artifacts = Files(book.folder).status(handover.packet)
         source = footprint(book.ledger.path)

@@ -173,7 +173,7 @@ def meaning(request: HandoverRequest, mark: str, chain: Chain, call: Call) -> Re
     specialist = settings.roster.find(request.specialist_profile)
     sender = sender_of(chain, call)
     rules.check_sender(sender, caller, specialist, settings.roster)
-    rules.check_stop(chain)
+    rules.check_stop(chain, settings)
     rules.check_answers(chain, request.answers, specialist.profile)
     rules.check_goal(chain, sender, request.given.goal)
     second = rules.second_call(chain, sender, specialist.profile, mark, leg=bool(caller.continues))

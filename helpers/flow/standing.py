@@ -12,6 +12,7 @@ from ..records.folder import HandoverFolder
 from ..text.quote import inert, one_line
 from ..values.call import COMMAND_LINE, Call
 from ..values.errors import RecordError, RefusedError
+from ..values.names import quoted
 from ..values.roster import Specialist
 from ..values.settings import Settings
 from .reference import start_call
@@ -109,7 +110,8 @@ def _standing_in(chain: Chain, call: Call) -> Iterator[str]:
     caller = call.caller
     waits = chain.stop and caller.person_count <= chain.stop_mark
     if waits and not caller.inside:
-        yield f"Handovers on {one_line(chain.id)} were stopped: {one_line(chain.stop)}"
+        why = quoted(chain.stop, call.settings.handback_note_tokens)
+        yield f"Handovers on {one_line(chain.id)} were stopped: {why}"
     for handover in chain.handovers:
         is_newest = chain.newest_to(handover.receiver) is handover
         if is_newest and handover.parent == caller.inside:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 
@@ -45,3 +46,16 @@ def short(text: str, limit: int = 60) -> str:
     line = " ".join(text[: limit * 4].split())
     line = "".join(char if char.isprintable() else "�" for char in line)
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def quoted(text: str, most_bytes: int) -> str:
+    """Words of a model or a person in a line of ours: one line in quotes, at most so many bytes, and
+    so at most so many tokens."""
+    shown, left = "", most_bytes - len('"…"'.encode())
+    for char in short(text, most_bytes):
+        escaped = json.dumps(char, ensure_ascii=False)[1:-1]
+        left -= len(escaped.encode())
+        if left < 0:
+            return f'"{shown}…"'
+        shown += escaped
+    return f'"{shown}"'
