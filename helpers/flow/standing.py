@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from ..chain.chain import Chain, Handover
 from ..records import shelf
 from ..records.book import Book, Place, open_chain
-from ..records.folder import HandoverFolder
+from ..records.folder import HandoverFolder, is_called, slugs_of, topic_part
 from ..text.quote import inert, one_line
 from ..values.call import COMMAND_LINE, Call
 from ..values.errors import RecordError, RefusedError
@@ -86,7 +86,9 @@ def place_of(handover_id: str, call: Call) -> Place:
 def of_chat(chain: Chain, folder: HandoverFolder, chat_id: str) -> bool:
     """Whether the chain is this chat's, by its topic: a file's name alone proves nothing."""
     newest = chain.newest
-    return newest is not None and folder.chain_id(newest.topic, chat_id) == chain.id
+    if newest is None or folder.chain_id("x", chat_id) != f"x-{chain.id.rpartition('-')[2]}":
+        return False
+    return is_called(topic_part(chain.id), slugs_of(newest.topic))
 
 
 def standing(call: Call) -> tuple[str, ...]:

@@ -21,14 +21,15 @@ def key(text: str) -> str:
     """What two spellings of one name have in common; "" only for a text without anything visible.
 
     NFKC, casefold, white space, hyphens and underscores as one space, invisible characters gone, and
-    so are outer quotes, brackets and closing punctuation. "#" and "+" stay: C, C# and C++ are three.
+    so are outer quotes, brackets and closing punctuation. "#" and "+" stay: C, C# and C++ are three;
+    so does a dot in front: .NET is no net.
     Where nothing would be left, the visible text itself is the key.
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
         text = unicodedata.normalize("NFKC", text.casefold())
     plain = _JOINTS.sub(" ", text.casefold()).strip()
-    return plain.strip(_FRAME + _CLOSING) or plain
+    return plain.lstrip(_FRAME).rstrip(_FRAME + _CLOSING) or plain
 
 
 def same(text: str, other: str) -> bool:
