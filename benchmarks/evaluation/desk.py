@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from usr.plugins.software_orchestrator.helpers.arguments.plain import as_json
 from usr.plugins.software_orchestrator.helpers.flow import deliver, prepare, receive
 from usr.plugins.software_orchestrator.helpers.records.local import local_ports
 from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
@@ -19,6 +22,7 @@ from usr.plugins.software_orchestrator.helpers.values.settings import settings
 
 from .chats import Chat
 
+_PYTHON = {"true": "True", "false": "False", "null": "None"}
 PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
 SETTINGS = settings(default_settings())
 # How Agent Zero asks for a tool call: one JSON object with these four names.
@@ -108,12 +112,21 @@ class Desk:
 
 def call_in(reply: str) -> tuple[str, dict[str, Any]]:
     """The tool and arguments in an answer; ("", {}) where there is no call."""
-    start = reply.find("{")
-    try:
-        found, _ = (
-            json.JSONDecoder(strict=False).raw_decode(reply[start:]) if start >= 0 else ({}, 0)
-        )
-    except ValueError:
-        return "", {}
+    found = _object_in(reply)
     args = found.get("tool_args")
     return str(found.get("tool_name", "")), args if isinstance(args, dict) else {}
+
+
+def _object_in(reply: str) -> dict[str, Any]:
+    """The first object in an answer, as JSON or, as hosts forgive it, as Python writes one."""
+    source = reply[max(reply.find("{"), 0) :]
+    try:
+        found, _ = json.JSONDecoder(strict=False).raw_decode(source)
+    except ValueError:
+        python = re.sub(r"\b(?:true|false|null)\b", lambda word: _PYTHON[word[0]], source)
+        try:
+            found = ast.literal_eval(python[: python.rfind("}") + 1])
+        except (ValueError, SyntaxError):
+            return {}
+    plain = as_json(found)
+    return plain if isinstance(plain, dict) else {}

@@ -45,8 +45,9 @@ def send(chat: Chat, model: Model, seed: int) -> dict[str, Any]:
     if name != TOOL:
         return {**row, "reply": reply}
     desk = Desk(chat)
-    handed, tries = _mended(desk, messages, reply, model, seed)
-    row |= {"errors": tries, "accepted": handed is not None, "args": args}
+    handed, refusals = _mended(desk, messages, reply, model, seed)
+    row |= {"errors": len(refusals), "accepted": handed is not None, "args": args}
+    row |= {"refusals": refusals}
     if handed is not None:
         row |= {"right": handed.packet["identity"]["receiver"] == chat.want}
         row |= arrived(chat, handed)
@@ -55,20 +56,21 @@ def send(chat: Chat, model: Model, seed: int) -> dict[str, Any]:
 
 def _mended(
     desk: Desk, messages: Messages, reply: str, model: Model, seed: int
-) -> tuple[Handed | None, int]:
+) -> tuple[Handed | None, list[str]]:
     """Carry the call out; a refusal goes back to the model. The package and the refusals."""
-    for tries in range(MOST_REPAIRS + 1):
+    refusals: list[str] = []
+    while True:
         name, args = call_in(reply)
         try:
             if name == TOOL:
-                return desk.hand(args), tries
-            refusal = "no call of the tool"
+                return desk.hand(args), refusals
+            refusals.append("no call of the tool")
         except HandoverError as error:
-            refusal = str(error)
-        if tries < MOST_REPAIRS:
-            messages = [*messages, *_answered(reply, refusal)]
-            reply = model.ask(messages, seed, MOST_TOKENS)
-    return None, MOST_REPAIRS + 1
+            refusals.append(str(error))
+        if len(refusals) > MOST_REPAIRS:
+            return None, refusals
+        messages = [*messages, *_answered(reply, refusals[-1])]
+        reply = model.ask(messages, seed, MOST_TOKENS)
 
 
 def _answered(reply: str, result: str) -> Messages:

@@ -78,6 +78,7 @@ from ..values.events import (
     Resumed,
     Superseded,
 )
+from ..values.names import short
 
 Json = dict[str, Any]
 
@@ -86,6 +87,7 @@ MOST_TOKENS = 10**12
 _MOST_LOST = 3
 
 _MOST_MACHINE_CHARS = 200
+_STOP_CHARS = 400  # of a reason; the record has the whole
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ def summary(told: Story, *, project: str = "", size_bytes: int = 0, faults: int 
         "topic": _topic(chain),
         "project": project,
         "state": state_of(told),
-        "stop": chain.stop,
+        "stop": short(chain.stop, _STOP_CHARS),
         "holder": holder.receiver if holder else "",
         "own": told.own,
         "started": started,

@@ -158,7 +158,12 @@ def test_right_answers_and_what_is_asked_again_are_counted():
 
 @pytest.mark.parametrize(
     ("reply", "name"),
-    [(f"Sure:\n```json\n{call(topic='x')}\n```", senders.TOOL), ("Done.", ""), ("{broken", "")],
+    [
+        (f"Sure:\n```json\n{call(topic='x')}\n```", senders.TOOL),
+        ("Done.", ""),
+        ("{broken", ""),
+        ('{"tool_name": "x", "tool_args": {"start": true, "artifacts": {"a.csv"}}}', "x"),
+    ],
 )
 def test_a_call_is_found_in_an_answer(reply, name):
     assert desk.call_in(reply)[0] == name
