@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import unicodedata
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
+from . import plain_yaml
 from .authority import bounded
 from .errors import RequestError, SettingsError
 from .names import key, short
+from .nearest import nearest
 from .packet import Authority
 from .remote import Remote
 
@@ -104,15 +104,16 @@ class Roster(BaseModel):
         """The entry of a profile in any spelling, or None."""
         return self._by_name.get(normal(profile))
 
-    def find(self, name: str) -> Specialist:
+    def find(self, name: str, sender: str = "") -> Specialist:
         """The entry that a sloppy spelling of its profile or title means.
 
-        Raises RequestError (unknown_specialist) with the nearest names.
+        Raises RequestError (unknown_specialist) with the nearest of those the sender may hand to.
         """
         entry = self.known(name) or self._titled(normal(name))
         if entry is None:
             message = f'unknown specialist profile "{short(name)}"'
-            raise RequestError(message, self._suggestion(normal(name)), "unknown_specialist")
+            hint = self._suggestion(normal(name), sender)
+            raise RequestError(message, hint, "unknown_specialist")
         return entry
 
     def _titled(self, wanted: str) -> Specialist | None:
@@ -146,20 +147,32 @@ class Roster(BaseModel):
         """Whom a sender may hand over to; None: anybody."""
         return self._edges.get(normal(sender))
 
+    def open_to(self, sender: str) -> tuple[Specialist, ...]:
+        """Whom the sender may hand over to, never itself."""
+        others = [entry for entry in self.entries if normal(entry.profile) != normal(sender)]
+        return tuple(entry for entry in others if self.allows(sender, entry.profile))
+
+    def choice(self, sender: str) -> str:
+        """What a refusal says of whom to name instead."""
+        names = ", ".join(entry.profile for entry in self.open_to(sender))
+        return f"use one of: {names}" if names else "nobody can be named from here: hand back"
+
     def lines(self, sender: str) -> str:
         """Whom the sender may hand over to, a line each, as the tool prompt shows it."""
         lines = []
-        for entry in self.entries:
-            if normal(entry.profile) == normal(sender) or not self.allows(sender, entry.profile):
-                continue
+        for entry in self.open_to(sender):
             purpose = f": {entry.purpose}" if entry.purpose else ""
             lines.append(f"- {entry.profile}{purpose}")
         return "\n".join(lines)
 
-    def _suggestion(self, wanted: str) -> str:
-        near = difflib.get_close_matches(wanted[:64], list(self._by_name), n=3, cutoff=0.6)
-        profiles = "use one of: " + ", ".join(self.names())
-        return f"did you mean {' or '.join(near)}? {profiles}" if near else profiles
+    def _suggestion(self, wanted: str, sender: str) -> str:
+        described = {
+            entry.profile: (entry.profile, entry.title, entry.purpose)
+            for entry in self.open_to(sender)
+        }
+        near = nearest(wanted, described)
+        choice = self.choice(sender)
+        return f"did you mean {' or '.join(near)}? {choice}" if near else choice
 
 
 def narrowed(ours: Roster, theirs: Roster) -> Roster:
@@ -191,26 +204,6 @@ def _stricter(own: Specialist, other: Specialist) -> Specialist:
     )
 
 
-class _PlainLoader(yaml.SafeLoader):
-    """YAML without aliases, which a hostile file can make grow without end, and no key twice."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.MarkedYAMLError(problem="aliases (*name) are not allowed", problem_mark=mark)
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        seen: set[str] = set()
-        for name, _ in node.value:
-            text = str(name.value)
-            if text in seen:
-                problem = f'"{short(text)}" stands twice'
-                raise yaml.MarkedYAMLError(problem=problem, problem_mark=name.start_mark)
-            seen.add(text)
-        return super().construct_mapping(node, deep)
-
-
 def from_text(text: str) -> Any:
     """What a roster written as YAML text holds, unchecked: `build` checks it.
 
@@ -221,14 +214,9 @@ def from_text(text: str) -> Any:
         message = f"roster has {len(text)} characters, at most {MAX_TEXT_CHARS} are read"
         raise SettingsError(message, "shorten it")
     try:
-        return yaml.load(text, Loader=_PlainLoader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "somewhere"
-        problem = short(str(error.problem))
-        raise SettingsError(f"roster is no YAML: {where}: {problem}", _YAML_HINT) from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise SettingsError(f"roster is no YAML: {short(str(error))}", _YAML_HINT) from error
+        return plain_yaml.load(text)
+    except ValueError as error:
+        raise SettingsError(f"roster is no YAML: {error}", _YAML_HINT) from error
 
 
 def build(raw: object) -> Roster:

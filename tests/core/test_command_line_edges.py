@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from usr.plugins.software_orchestrator.helpers.cli import call, check_up, terminal
 from usr.plugins.software_orchestrator.helpers.cli import handover as cli_handover
 from usr.plugins.software_orchestrator.helpers.history import log
+from usr.plugins.software_orchestrator.helpers.values.call import Caller
 from usr.plugins.software_orchestrator.tests.core.test_command_line import (
     CHAT,
     ROOT,
@@ -186,7 +187,8 @@ def test_every_odd_file_and_folder_is_one_line_of_error(tmp_path, command):
 def test_both_sources_and_a_key_given_twice_are_named(tmp_path):
     file = tmp_path / "s.yaml"
     file.write_text("git_ignore: all\nroster: {}\ngit_ignore: none\n")
-    assert "'git_ignore' is given twice, line 3" in handover(tmp_path, "--settings", file).stderr
+    said = handover(tmp_path, "--settings", file).stderr
+    assert 'line 3, column 1: "git_ignore" is given twice' in said
     assert "both given" in handover(tmp_path, "--chat", CHAT).stderr
 
 
@@ -461,3 +463,18 @@ def test_none_of_a_range_names_the_range():
         "none of turn 3 "
         in run("history", "--chat", CHAT, "--query", "nosuchword", "--turns", "3").stdout
     )
+
+
+@pytest.mark.parametrize("counted", [3, None, -1, "x", True])
+def test_a_stop_of_the_command_line_counts_the_persons_messages_as_the_chat_does(tmp_path, counted):
+    chat = json.loads(CHAT.read_text("utf-8"))
+    spoken = len(call_of_chat(CHAT).person_messages)
+    if counted is not None:
+        chat.setdefault("data", {})["software_orchestrator"] = {"person": {"count": counted}}
+    saved = tmp_path / "chat.json"
+    saved.write_text(json.dumps(chat), "utf-8")
+    assert call_of_chat(saved).person_count == (3 if counted == 3 else spoken)
+
+
+def call_of_chat(file):
+    return cli_handover.from_saved_chat(file, Caller(project_root="/x"), {}, {})[0]
