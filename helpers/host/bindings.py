@@ -13,6 +13,7 @@ from .agents import PLUGIN
 # Transient marks on an agent; the host does not save keys that begin with "_".
 STATE = "_so_state"  # what the record last said of its handover, or SPOKEN_TO
 VERDICT = "_so_verdict"  # the answer that closed it, until the run ends
+TOLD = "_so_told_back"  # a row has said what this handover came to
 UNSENT = "_so_unsent"  # a reply that could not be recorded
 DELIVERIES = "_so_deliveries"  # delivered by it, and about to be taken by a subordinate
 TOOLS = "_so_tools"  # what it may use, as last read
@@ -46,7 +47,7 @@ def binding(agent: Agent) -> Binding | None:
         release(agent)
         agent.data[LENT] = kept
         heading = f"{kept['handover_id']} belongs to another chat and was dropped"
-        voice.tell(agent, heading, "This chat was branched or imported.")
+        voice.tell_here(agent, heading, "This chat was branched or imported.")
         return None
     return Binding(kept["handover_id"], kept["project_root"])
 
@@ -70,7 +71,7 @@ def _kept(agent: Agent, held: Binding) -> dict[str, str]:
 
 def release(agent: Agent) -> None:
     """The agent holds nothing any more; its persona is gone with it."""
-    for mark in (PLUGIN, STATE, VERDICT, UNSENT, TOOLS):
+    for mark in (PLUGIN, STATE, VERDICT, UNSENT, TOLD, TOOLS):
         agent.data.pop(mark, None)
     undress(agent)
 

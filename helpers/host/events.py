@@ -204,10 +204,18 @@ async def ended(agent: Agent, data: dict[str, Any]) -> None:
         return
     data["exception"] = None
     data["result"] = await hand_back.hand_back(seat, answer)
-    if answer.summary.get("verdict") in KEPT_AFTER:
+    if answer.summary.get("verdict") in KEPT_AFTER or _goes_to_nobody(agent):
         bindings.undress(agent)
     else:
         bindings.release(agent)
+
+
+def _goes_to_nobody(agent: Agent) -> bool:
+    """A specialist that ran in its own chat after a restart (2.x): the host saves no superior.
+
+    It keeps its binding, so that its superior's next run finds the note.
+    """
+    return agent.data.get(Agent.DATA_NAME_SUPERIOR) is None
 
 
 async def _outcome(seat: Seat, kind: memory.Kind, why: str, said: str) -> Answer:

@@ -86,6 +86,7 @@ def moved_no_further(agent: Agent, answer: Answer, error: HandoverError) -> Answ
 def tell_back(seat: Seat, answer: Answer) -> None:
     """A row of who has the task now; a specialist that needs the person calls them."""
     agent, above = seat.agent, superior(seat.agent)
+    agent.data[bindings.TOLD] = seat.inside
     summary, verdict = answer.summary, answer.summary.get("verdict")
     if answer.stops:
         voice.call_person(agent, "A specialist needs you", f"{agent.agent_name}: {answer.stops}")
@@ -114,6 +115,8 @@ async def unread_notes(agent: Agent) -> list[str]:
     """Notes that a stop or a restart cut off between the verdict and the end of the run."""
     notes = []
     for below, held in holders_below(agent):
+        if below.context is not agent.context and below.context.streaming_agent:
+            continue  # the person started it in its own chat, and it has not ended yet
         with voice.said_once(below):
             seat = seat_of(below)
             handover = await to_thread(standing.held_by, held.handover_id, seat.call)
@@ -122,6 +125,7 @@ async def unread_notes(agent: Agent) -> list[str]:
             dress_as_recorded(seat, handover)
             answer = await came_back(seat, held.handover_id, "")
             notes.append(await _note(seat, answer))
-            tell_back(seat, answer)
+            if below.data.get(bindings.TOLD) != held.handover_id:
+                tell_back(seat, answer)
             bindings.release(below)
     return notes

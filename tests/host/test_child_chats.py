@@ -160,6 +160,64 @@ def test_after_a_restart_a_row_names_the_specialist_that_holds_the_task(any_tree
         assert [one for one in rows if PERSONA in one]
 
 
+def test_after_a_restart_a_note_made_in_the_specialists_own_chat_reaches_its_superior(tmp_path):
+    from host_double.assemble import assemble
+
+    tree = assemble(tmp_path / "a0", shape="children")
+    with tree.enter() as host:
+        folder = host.project("acme")
+        asks = call("handover_reply", verdict="accept")
+        stop = [asks, lambda: host.cancel(), done()]
+        host.script({"agent0": [hand_over(start=True)], DESIGNER: stop})
+        with pytest.raises(BaseException):  # noqa: B017 - the task is cancelled
+            host.say("Please build the hero")
+        host.settle()
+        for chat in host.chats():
+            host.save(chat)
+    with tree.enter() as host:
+        host.load_chats()
+        chat = next(one for one in host.chats() if one.get_output_data("parent_context_id"))
+        host.script({DESIGNER: [done(what_happened="Blue now.")], "agent0": [respond("Seen.")]})
+        host.say("In blue, please", chat)
+        assert "done" in kinds(folder)
+        assert host.say("Well?") == "Seen."
+        assert "Blue now." in json.dumps(host.tool_results("handover_to_specialist"))
+        assert kinds(folder).count("done") == 1
+        (back,) = [heading for heading in headings(host) if "handed back" in heading]
+        assert PERSONA in back
+
+
+def test_a_specialist_that_is_stopped_alone_can_go_on(children, monkeypatch):
+    """In the newest hosts a child has a task of its own; Stop there is a repairable error above."""
+    from types import SimpleNamespace
+
+    import tools.call_subordinate as host_tool
+    from agent import UserMessage
+    from helpers.errors import RepairableException
+
+    host = children
+    folder = host.project("acme")
+
+    async def stopped(parent, subordinate, message, attachments=None):
+        subordinate.hist_add_user_message(UserMessage(message=message))
+        subordinate.context.task = SimpleNamespace(is_alive=lambda: True, kill=lambda: None)
+        subordinate.context.kill_process()
+        subordinate.context.task = None
+        raise RepairableException("the subordinate was stopped")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(host_tool, "run_subordinate", stopped)
+        host.script({"agent0": [hand_over(start=True), respond("Stopped.")]})
+        assert host.say("Please build the hero") == "Stopped."
+    assert states(folder) == {DESIGNER: "interrupted"}
+    assert "the subordinate was stopped" in host.warnings()[-1]
+
+    goes_on = [lambda: next_call(extras(host)), respond("ok")]
+    host.script({"agent0": goes_on, DESIGNER: [done()]})
+    assert host.say("Go on") == "ok"
+    assert states(folder) == {DESIGNER: "done"}
+
+
 def test_every_turn_of_a_specialists_run_is_saved_as_it_goes(children):
     host = children
     host.project("acme")
@@ -232,4 +290,4 @@ def test_a_copy_of_a_specialists_chat_drops_the_handover_and_says_so(children):
 
     assert bindings.binding(copy.agent0) is None
     assert bindings.binding(original.agent0) is not None
-    assert [one for one in headings(host) if "belongs to another chat" in one]
+    assert [one for one in headings(host, copy) if "belongs to another chat" in one]
