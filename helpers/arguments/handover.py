@@ -127,7 +127,7 @@ def receiver(value: Json, call: Call, argument: str = "specialist_profile") -> s
     if not normal(name) or same(name, argument):
         raise RequestError(f"{argument} is required", roster.choice(sender), "missing")
     try:
-        return roster.find(name, sender).profile
+        return roster.find(name, sender, argument).profile
     except RequestError as error:
         error.receiver = name  # nobody, but it is what was asked for
         raise
