@@ -147,8 +147,8 @@ class Book:
         entry = entry_of(event)
         packet = _packet(event)
         plan = briefing.plan(self.folder, briefing_path(self.folder, packet).name, entry)
+        is_known = accounts.is_known(plan.path, self._copy.events)
         self.write(about(packet, Briefed.model_validate({"event": event.id, **plan.to_data()})))
-        is_known = accounts.is_known(plan.path)
         written = briefing.append(self.folder, plan, entry)
         if is_known:
             accounts.keep_after_write(plan.path)
@@ -194,10 +194,10 @@ class Book:
             self.unhealed = error.message
             return True  # what cannot be looked at is not written a second time
 
-    def unaccounted_bytes(self, packet: HandoverPacket) -> accounts.Unaccounted:
-        """What of the briefing of a packet no ledger of the folder accounts for."""
+    def account(self, packet: HandoverPacket) -> accounts.Account:
+        """What of the briefing of a packet is not as it was recorded. Raises RecordError."""
         path = briefing_path(self.folder, packet)
-        return accounts.unaccounted(self.folder, path, packet.topic, self.ledger, self._copy.events)
+        return accounts.account(self.folder, path, packet.topic, self.ledger, self._copy.events)
 
     # --- damage, stops and refusals
 
