@@ -10,9 +10,13 @@ from hypothesis import strategies as st
 
 from usr.plugins.software_orchestrator.helpers.flow import close, person, receive, standing
 from usr.plugins.software_orchestrator.helpers.flow.deliver import deliver
-from usr.plugins.software_orchestrator.helpers.records import accounts, briefing, shelf
+from usr.plugins.software_orchestrator.helpers.records import accounts, briefing, ledger, shelf
 from usr.plugins.software_orchestrator.helpers.records.verify import verify
-from usr.plugins.software_orchestrator.helpers.values.errors import HandoverError, RefusedError
+from usr.plugins.software_orchestrator.helpers.values.errors import (
+    HandoverError,
+    RecordError,
+    RefusedError,
+)
 from usr.plugins.software_orchestrator.tests.core.conftest import KEY, Desk
 
 DECLINED = {"vat_id": {"status": "declined", "verbatim": "no tax number"}}
@@ -431,3 +435,39 @@ def test_a_persons_notes_at_the_end_alarm_nobody_and_nothing_is_read_twice(desk,
     for _ in range(3):
         deliver(first.packet.identity.handover_id, desk.as_call(), way="start")
     assert len(read) == hashed
+
+
+# --- what begins can end
+
+
+def test_whatever_a_handover_or_hand_back_is_accepted_with_can_be_started_answered_and_closed(
+    desk, monkeypatch
+):
+    line, size = 40_000, 150_000
+    monkeypatch.setattr(ledger, "LINE_BYTES", line)
+    monkeypatch.setattr(ledger, "LEDGER_BYTES", size)
+    number = 0
+    with pytest.raises(RecordError, match="no handover begins above"):
+        while number < 60:
+            number += 1
+            largest = 2 ** (10 + number % 7)
+            try:
+                one = desk.call("hacker", notes=["n" * largest], summary=f"{number}")
+            except RecordError as error:
+                if "shorten it" not in error.message:
+                    raise
+                continue
+            inside = desk.as_call(desk.inside(one))
+            deliver(one.packet.identity.handover_id, desk.as_call(), way="start")
+            for length in (line, line // 2, line // 4, 10):
+                answer = {"verdict": "done", **NOTE, "observations": "o" * length}
+                try:
+                    receive.reply(answer, inside)
+                    break
+                except RecordError as error:
+                    assert "shorten it" in error.message
+            receive.touch(one.packet.identity.handover_id, inside)
+            kind = ("done", "cancelled", "failed")[number % 3]
+            close.close(one.packet.identity.handover_id, kind, "w", inside, said="s" * 5000)
+            assert standing.held_by(one.packet.identity.handover_id, inside).state == kind
+            desk.person_writes()
