@@ -218,12 +218,14 @@ def snapshot(ledger: Ledger, prepared: Draft, *, before: Sequence[Draft] = ()) -
 
 
 class _Link(NamedTuple):
-    """An intact line: what it follows, and where a damaged one stood just before it (0: none)."""
+    """An intact line: what it follows, where a damaged one stood just before it (0: none), and
+    whether it was signed here."""
 
     number: int
     prev: str
     sha: str
     damaged: int
+    own: bool
 
 
 class _Cut(NamedTuple):
@@ -312,7 +314,9 @@ class _Reader:
             self._foreign[sealed.sha] = line.number
         self._settle_cut(sealed.prev)
         self._shas.add(sealed.sha)
-        self._links.append(_Link(line.number, sealed.prev, sealed.sha, self._damaged))
+        self._links.append(
+            _Link(line.number, sealed.prev, sealed.sha, self._damaged, trusted)
+        )
         self._damaged = 0
         if not trusted:
             self._untrusted_left -= len(sealed.body)
@@ -372,14 +376,19 @@ class _Reader:
 
     def _gaps(self) -> dict[str, Damage]:
         """Where events of ours are lost, or stand in another order. What was only put in between,
-        and a write that a crash cut short, lost nothing."""
+        a stranger's line, and a write that a crash cut short lost nothing."""
         unread = {**self._spoilt(), **self._unread}
         lost: list[tuple[str, str, int]] = []  # what stands there now, what is missing, its line
         before = ""
+        may_follow = {""}  # the last line of ours, and strangers' since
         for link in self._links:
-            if link.prev != before or before in unread:
+            if (link.own and link.prev not in may_follow) or before in unread:
                 number = link.damaged or unread.get(before) or link.number
                 lost.append((link.sha, link.prev, number))
+            if link.own:
+                may_follow = {link.sha}
+            else:
+                may_follow.add(link.sha)
             before = link.sha
         if self._is_cut_off():
             lost.append(("", self._end_mark.sha, self._damaged or self._last_number + 1))

@@ -1,5 +1,7 @@
 """A record that lost something says so: to whoever hands over, to whoever receives, to the person."""
 
+import hashlib
+import json
 from dataclasses import replace
 from datetime import timedelta
 
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from usr.plugins.software_orchestrator.helpers.flow import close, person, receive, standing
 from usr.plugins.software_orchestrator.helpers.flow.deliver import deliver
 from usr.plugins.software_orchestrator.helpers.records import accounts, briefing, ledger, shelf
+from usr.plugins.software_orchestrator.helpers.records.line import canonical
 from usr.plugins.software_orchestrator.helpers.records.verify import verify
 from usr.plugins.software_orchestrator.helpers.values.errors import (
     HandoverError,
@@ -272,6 +275,19 @@ def test_what_was_only_put_in_between_is_named_by_verify_and_stops_nothing(desk,
     desk.keep([*lines[:2], junk, *lines[2:], lines[1], junk])
     assert desk.faults()
     desk.call("hacker", summary="goes on")
+    assert not desk.told
+
+
+@pytest.mark.parametrize("prev", ["", "f" * 64])
+def test_a_strangers_line_is_told_and_stops_nothing(desk, prev):
+    desk.returns(desk.call())
+    line = json.loads(desk.lines()[-1])
+    body = {name: line[name] for name in line if name not in ("sha", "mac")} | {"prev": prev}
+    sha = hashlib.sha256(canonical(body).encode()).hexdigest()
+    forgery = canonical({**body, "sha": sha, "mac": "0" * 64}).encode() + b"\n"
+    desk.keep([*desk.lines()[:3], forgery, *desk.lines()[3:], forgery])
+    after = desk.call("hacker", summary="goes on")
+    assert any("not this installation's" in text for text in after.warnings)
     assert not desk.told
 
 
