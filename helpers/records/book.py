@@ -144,7 +144,8 @@ class Book:
         return ()
 
     def _append_entry(self, event: Event) -> briefing.Written:
-        entry = entry_of(event)
+        handover = self.chain.find(event.handover)
+        entry = entry_of(event, handover.packet if handover else None)
         packet = _packet(event)
         plan = briefing.plan(self.folder, briefing_path(self.folder, packet).name, entry)
         is_known = accounts.is_known(plan.path, self._copy.events)
@@ -299,9 +300,12 @@ def masked_draft(draft: Draft, mask: Mask) -> Draft:
 # --- entries
 
 
-def entry_of(event: Event) -> bytes:
-    """The briefing entry of an event: its bytes depend on the event alone, so that healing writes
-    the same again. The event is masked; what its words say only side by side is hidden here."""
+def entry_of(event: Event, before: HandoverPacket | None = None) -> bytes:
+    """The briefing entry of an event; `before` is what its handover was prepared with.
+
+    Its bytes depend on the ledger alone, so that healing writes the same again. The event is
+    masked; what its words say only side by side is hidden here.
+    """
     payload, packet = event.payload, without_turns(_packet(event))
     if isinstance(payload, Prepared):
         # One reading of the clock: the file is named after the same moment.
@@ -309,7 +313,15 @@ def entry_of(event: Event) -> bytes:
         body = note.entry_body(packet, travelled(payload), created=created)
     else:
         assert isinstance(payload, Closing)
-        body = note.note_body(packet, event.kind, payload.note, created=minute(event.time))
+        before = without_turns(before) if before else None
+        body = note.note_body(
+            packet,
+            event.kind,
+            payload.note,
+            created=minute(event.time),
+            before=before,
+            warnings=payload.warnings,
+        )
     return briefing.seal(packet.identity.handover_id, redacted(body))
 
 
