@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from ..values.call import PLUGIN
 from ..values.errors import RequestError
 from .message import SUMMARY, Kept, Record, kind_and_words, words
 from .transcript import Transcript, history_records, not_a_chat
@@ -61,6 +62,14 @@ def load_chat(path: Path) -> dict[str, Any]:
 
 
 # --- a chat as a transcript
+
+
+def person_count(chat: Mapping[str, object]) -> int | None:
+    """How many messages the plugin counted as the person's in this chat; None where it did not."""
+    value: object = chat
+    for name in ("data", PLUGIN, "person", "count"):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value if type(value) is int and value >= 0 else None
 
 
 def from_chat(chat: object, agent: int = 0) -> Transcript:

@@ -16,7 +16,7 @@ from ..values.errors import RecordError
 from ..values.events import Briefed, Event
 from . import briefing, files
 from .comparison import Claims, Comparison, Finding, Kind, are_all, claim, gone, intact_of
-from .folder import HandoverFolder, topic_slug
+from .folder import HandoverFolder
 from .kept import Kept
 from .ledger import Ledger
 
@@ -55,7 +55,7 @@ _known: Kept[Path, tuple[files.Stamp, Account]] = Kept(256)
 
 
 def account(
-    folder: HandoverFolder, path: Path, topic: str, own: Ledger, events: Iterable[Event]
+    folder: HandoverFolder, path: Path, topic_slug: str, own: Ledger, events: Iterable[Event]
 ) -> Account:
     """What of a briefing is not as it was recorded; what follows its last entry is a person's notes.
 
@@ -71,7 +71,7 @@ def account(
     answer = _compared(path, claims)
     if answer.size or answer.findings or not claims.places[path.name]:
         unread: list[str] = []
-        for other in _other_ledgers(folder, topic, own):
+        for other in _other_ledgers(folder, topic_slug, own):
             try:
                 _ask(folder, other, other.read().events, claims)
             except RecordError as error:
@@ -125,8 +125,8 @@ def keep_after_write(path: Path) -> None:
     _known.put(path, (files.stamp(path), kept[1] if kept else Account()))
 
 
-def _other_ledgers(folder: HandoverFolder, topic: str, own: Ledger) -> Iterator[Ledger]:
-    prefix = f"{topic_slug(topic)}-"
+def _other_ledgers(folder: HandoverFolder, topic_slug: str, own: Ledger) -> Iterator[Ledger]:
+    prefix = f"{topic_slug}-"
     for path in folder.ledgers():
         if path.name.startswith(prefix) and path != own.path:
             yield Ledger(path, own.key)

@@ -196,10 +196,10 @@ def test_the_label_of_a_sentence_is_not_told_again_under_its_heading() -> None:
     [
         ("Don't ask me again about the budget.", "budget"),
         ("I'd rather not say my age.", "age"),
-        ("Bitte frag mich nicht nach dem Umsatz.", "declined_1"),
-        ("别再问价格了。", "declined_1"),
-        ("อย่าถามเรื่องราคาอีก", "declined_1"),
-        ("Prefiero no dar mi teléfono.", "declined_1"),
+        ("Bitte frag mich nicht nach dem Umsatz.", "umsatz"),
+        ("别再问价格了。", "价格"),
+        ("อย่าถามเรื่องราคาอีก", "ราคา"),
+        ("Prefiero no dar mi teléfono.", "teléfono"),
     ],
 )
 def test_a_decline_is_heard_in_other_languages(words: str, field: str) -> None:
