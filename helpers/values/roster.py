@@ -104,7 +104,7 @@ class Roster(BaseModel):
         """The entry of a profile in any spelling, or None."""
         return self._by_name.get(normal(profile))
 
-    def find(self, name: str, sender: str = "") -> Specialist:
+    def find(self, name: str, sender: str = "", argument: str = "specialist_profile") -> Specialist:
         """The entry that a sloppy spelling of its profile or title means.
 
         Raises RequestError (unknown_specialist) with the nearest of those the sender may hand to.
@@ -112,7 +112,7 @@ class Roster(BaseModel):
         entry = self.known(name) or self._titled(normal(name))
         if entry is None:
             message = f'unknown specialist profile "{short(name)}"'
-            hint = self._suggestion(normal(name), sender)
+            hint = self._suggestion(normal(name), sender, argument)
             raise RequestError(message, hint, "unknown_specialist")
         return entry
 
@@ -165,14 +165,17 @@ class Roster(BaseModel):
             lines.append(f"- {entry.profile}{purpose}")
         return "\n".join(lines)
 
-    def _suggestion(self, wanted: str, sender: str) -> str:
+    def _suggestion(self, wanted: str, sender: str, argument: str) -> str:
         described = {
             entry.profile: (entry.profile, entry.title, entry.purpose)
             for entry in self.open_to(sender)
         }
         near = nearest(wanted, described)
         choice = self.choice(sender)
-        return f"did you mean {' or '.join(near)}? {choice}" if near else choice
+        if not near:
+            return choice
+        again = f"make the same call with {argument} {near[0]}"
+        return f"did you mean {' or '.join(near)}? {choice}; {again}"
 
 
 def narrowed(ours: Roster, theirs: Roster) -> Roster:
