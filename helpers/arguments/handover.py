@@ -126,15 +126,11 @@ def receiver(value: Json, call: Call, argument: str = "specialist_profile") -> s
     name = short("".join(names), _LONGEST_PROFILE)
     if not normal(name) or same(name, argument):
         raise RequestError(f"{argument} is required", roster.choice(sender), "missing")
-<<<<<<< HEAD
     try:
-        return roster.find(name, sender).profile
+        return roster.find(name, sender, argument).profile
     except RequestError as error:
         error.receiver = name  # nobody, but it is what was asked for
         raise
-=======
-    return roster.find(name, sender, argument).profile
->>>>>>> main
 
 
 def _profiles(value: Json, roster: Roster) -> tuple[str, ...]:

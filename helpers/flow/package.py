@@ -16,10 +16,12 @@ from ..text import package as text_package
 from ..text.fitting import Package, Part
 from ..text.masking import Mask
 from ..text.quote import on_one_line, one_line
+from ..text.tools import tools_told
 from ..values.call import Call
 from ..values.errors import RecordError, RequestError
 from ..values.packet import HandoverPacket, Turn
 from ..values.roster import Roster
+from ..values.tools import Tools
 
 _NOBODY = "someone"
 _ROLES = frozenset({"user", "assistant", "system", "tool", "summary"})
@@ -197,7 +199,7 @@ def earlier_work(chain: Chain, packet: HandoverPacket) -> tuple[tuple[str, str],
     )
 
 
-def notices(chain: Chain) -> tuple[str, ...]:
+def record_notices(chain: Chain) -> tuple[str, ...]:
     """What sender and receiver must know about the record itself."""
     told = list(damage.notices(chain.damage))
     if chain.foreign:
@@ -206,6 +208,15 @@ def notices(chain: Chain) -> tuple[str, ...]:
             " them was used."
         )
     return tuple(told)
+
+
+def notices(chain: Chain, tools: Tools, *, enforced: bool = True) -> tuple[str, ...]:
+    """What the receiver must know of the record itself, and which tools are its to use."""
+    told = record_notices(chain)
+    if not tools:
+        return told
+    how = ", enforced" if enforced else ""
+    return (*told, f"tools{how}: {tools_told(tools)}.")
 
 
 def briefing_notices(book: Book, packet: HandoverPacket) -> tuple[str, ...]:
