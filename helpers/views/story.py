@@ -32,6 +32,7 @@ HandoverSummary
     sender, receiver, topic, reason, goal
     state, open, implicit, outcome, hand_to, why
     prepared, delivered, accepted, closed                times
+    on                              the machine it went to, as `https://host:port`; "": here
     queue_s, work_s, latency_s      delivered→accepted, accepted→verdict (pauses included),
                                     prepared→delivered
     tokens                          {asked, delivered, left_out, limit, estimated}
@@ -85,6 +86,8 @@ Json = dict[str, Any]
 MOST_TOKENS = 10**12
 _MOST_LOST = 3
 _STOP_CHARS = 400  # of a reason; the record has the whole
+
+_MOST_MACHINE_CHARS = 200
 
 
 @dataclass(frozen=True)
@@ -229,6 +232,7 @@ def handover_summary(item: Handover) -> Json:
         "hand_to": closing.hand_to,
         "why": why(closing),
         **times(item),
+        "on": machine(item),
         "queue_s": queue_seconds(item),
         "work_s": work_seconds(item),
         "latency_s": latency_seconds(item),
@@ -242,6 +246,12 @@ def handover_summary(item: Handover) -> Json:
         "fields": len(packet.state),
         "questions": len(packet.open_questions),
     }
+
+
+def machine(item: Handover) -> str:
+    """The other machine that a handover went to; "" for this one."""
+    delivered = item.last(Delivered)
+    return ((delivered and delivered.remote) or "")[:_MOST_MACHINE_CHARS]
 
 
 def verdict(item: Handover) -> Closing | None:
@@ -453,6 +463,7 @@ def _arrow(item: Handover | None, event: Event) -> Json | None:
                 "state": item.state,
                 "open": item.is_open,
                 "label": f"hop {item.hop}",
+                "on": machine(item),
                 "tokens": tokens(item)["delivered"],
                 "why": item.packet.handover_reason,
             }
@@ -466,6 +477,7 @@ def _arrow(item: Handover | None, event: Event) -> Json | None:
                 "state": event.kind,
                 "open": False,
                 "label": event.kind,
+                "on": "",
                 "tokens": 0,
                 "why": why(payload) or onwards,
             }
