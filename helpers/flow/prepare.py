@@ -27,15 +27,7 @@ from ..values.events import DeclineLifted, State, about
 from ..values.packet import HandoverPacket
 from ..values.roster import Specialist
 from .artifacts import Files
-from .package import (
-    Limits,
-    Packed,
-    earlier_work,
-    notices,
-    package_of,
-    record_notices,
-    with_turns,
-)
+from .package import Limits, Packed, earlier_work, notices, package_of, record_notices, with_turns
 from .packet import NextPacket, next_packet, sender_of
 from .place import place, record_refusal, refusal_of
 
@@ -291,16 +283,11 @@ def prepared_of(made: Made, request: HandoverRequest, briefing: Written, call: C
 
 def record_warnings(book: Book, packet: HandoverPacket) -> tuple[str, ...]:
     """What the caller should know of the record itself."""
-    warnings = []
-    foreign = book.unaccounted_bytes(packet)
-    if foreign.size:
-        warnings.append(
-            f"{foreign.size:,} bytes of the briefing were not written by this installation"
-        )
-    warnings += record_notices(book.chain)
+    account = book.account(packet)
+    warnings = [*account.lines(), *record_notices(book.chain)]
     if book.unhealed:
         warnings.append(f"an earlier entry is still missing in its briefing: {book.unhealed}")
-    return (*warnings, *foreign.unread)
+    return (*warnings, *account.unread)
 
 
 def again(

@@ -24,6 +24,7 @@ from ..values.events import Draft, about
 from ..values.packet import HandoverPacket, StateField
 from .answer import Answer, answer_of
 from .artifacts import Files
+from .package import briefing_notices
 from .packet import evidence
 from .standing import held_by, holding, specialist_of
 
@@ -164,7 +165,11 @@ def hand_back(book: Book, handover: Handover, request: ReplyRequest, call: Call)
     inner = cancelled_inside(book.chain, handover, f"{handover.id} was handed back")
     lifts = [about(packet, lift) for lift in merged.lifts]
     event = book.write(*inner, *lifts, about(packet, kind(**closing)))[-1]
-    told = (*losses(book.chain.stop_damage), *book.brief_or_tell(event))
+    told = (
+        *losses(book.chain.stop_damage),
+        *book.brief_or_tell(event),
+        *briefing_notices(book, packet),
+    )
     answer = answer_of(handover, packet, event, book.folder, call, warnings=told)
     return replace(answer, lifts=merged.lifts)
 

@@ -150,8 +150,8 @@ class Book:
         entry = entry_of(event, handover.packet if handover else None)
         packet = _packet(event)
         plan = briefing.plan(self.folder, briefing_path(self.folder, packet).name, entry)
+        is_known = accounts.is_known(plan.path, self._copy.events)
         self.write(about(packet, Briefed.model_validate({"event": event.id, **plan.to_data()})))
-        is_known = accounts.is_known(plan.path)
         was_whole = is_whole(plan.path, self.chain.id)
         written = briefing.append(self.folder, plan, entry)
         if is_known:
@@ -177,11 +177,11 @@ class Book:
             except RecordError as error:
                 self.unhealed = self.unhealed or error.message
 
-    def unaccounted_bytes(self, packet: HandoverPacket) -> accounts.Unaccounted:
-        """What of the briefing of a packet no ledger of the folder accounts for."""
+    def account(self, packet: HandoverPacket) -> accounts.Account:
+        """What of the briefing of a packet is not as it was recorded. Raises RecordError."""
         path = briefing_path(self.folder, packet)
         slug = topic_part(self.chain.id)
-        return accounts.unaccounted(self.folder, path, slug, self.ledger, self._copy.events)
+        return accounts.account(self.folder, path, slug, self.ledger, self._copy.events)
 
     # --- damage, stops and refusals
 

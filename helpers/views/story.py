@@ -85,9 +85,9 @@ Json = dict[str, Any]
 # No package is larger. A ledger may hold any number, and Python writes none of over 4,300 digits.
 MOST_TOKENS = 10**12
 _MOST_LOST = 3
+_STOP_CHARS = 400  # of a reason; the record has the whole
 
 _MOST_MACHINE_CHARS = 200
-_STOP_CHARS = 400  # of a reason; the record has the whole
 
 
 @dataclass(frozen=True)
