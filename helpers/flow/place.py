@@ -11,7 +11,7 @@ from ..records import shelf
 from ..records.book import Place, open_chain
 from ..records.folder import HandoverFolder
 from ..values.call import Call
-from ..values.errors import Code, HandoverError, RefusedError, RequestError
+from ..values.errors import Code, HandoverError, RecordError, RefusedError, RequestError
 from .standing import not_recorded
 
 
@@ -55,6 +55,8 @@ def refusal_of(
         request = parse(args, call)
     except RequestError as not_understood:
         about = about or not_understood
+    except RecordError:
+        return Refusal("", "", "", code, why, stops)  # what cannot be masked is not looked at
     if about is not None:
         return Refusal(about.topic, about.project_root, about.receiver, code, why, stops)
     root, receiver = request.project_root, request.specialist_profile

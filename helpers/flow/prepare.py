@@ -27,7 +27,15 @@ from ..values.events import DeclineLifted, State, about
 from ..values.packet import HandoverPacket
 from ..values.roster import Specialist
 from .artifacts import Files
-from .package import Limits, Packed, earlier_work, notices, package_of, record_notices, with_turns
+from .package import (
+    Limits,
+    Packed,
+    earlier_work,
+    notices,
+    package_of,
+    record_notices,
+    with_turns,
+)
 from .packet import NextPacket, next_packet, sender_of
 from .place import place, record_refusal, refusal_of
 

@@ -8,7 +8,7 @@
     ├── Closing                   control comes back, with a note and the packet after it
     │   ├── Done, Clarify, Rejected, Escalated      verdicts of a specialist
     │   └── Failed, Cancelled                       nobody's verdict
-    └── Refused, Resumed, DeclineLifted
+    └── Refused, Resumed, DeclineLifted, Redacted
 
 A class says what may come before it (`follows`) and where it leads (`state`): the state diagram of
 docs/architecture.md. What is in `data` stays readable: fields that a version does not know are
@@ -331,6 +331,14 @@ class Resumed(Payload):
     damage: tuple[Damage, ...] = ()
 
 
+class Redacted(Payload):
+    """A person took the entries of a handover out of its briefing; healing leaves them out."""
+
+    kind = "redacted"
+
+    why: str = ""
+
+
 class DeclineLifted(Payload):
     """The person took a decline back; where `by` is `AUDIT_PAGE` no new value came with it."""
 
@@ -346,6 +354,7 @@ KINDS: Mapping[str, type[Payload]] = {
     for row in (
         Prepared, Briefed, Superseded, Delivered, Accepted, Done, Clarify, Rejected, Escalated, Failed,
         Cancelled, Interrupted, Reopened, HistoryRead, Refused, Resumed, DeclineLifted,
+        Redacted,
     )
 }  # fmt: skip
 VERDICTS: Mapping[str, type[Closing]] = {
