@@ -69,7 +69,7 @@ def outgoing(handover_id: str, call: Call, remote: Remote) -> Outgoing:
             book.folder,
             call,
             artifacts={named.path: status[item.path] for named, item in pairs},
-            notices=notices(book.chain),
+            notices=notices(book.chain, handover.prepared.tools, enforced=False),
             earlier=earlier_work(book.chain, packet),
             foot=resources.text("package_foot_remote"),
         ).package
@@ -126,6 +126,7 @@ def parcel_for(
         hops=max(0, settings.max_handovers_per_chain - len(chain.counted)),
         rounds=max(0, settings.max_handovers_per_chat - call.ports.rounds.made),
         visited=tuple(visited),
+        tools=handover.prepared.tools,
         onward=remote.remote_onward,
     )
     parcel = Parcel(

@@ -69,6 +69,7 @@ def caller_of(agent: Agent, ports: Ports) -> Caller:
         person_messages=tuple(person["last"]),
         person_asked=tuple(kept["asked"]),
         turns=lambda count: masked_turns(agent, count, ports.mask),
+        tools=lambda: agents.tool_names(agent),
     )
 
 

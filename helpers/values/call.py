@@ -61,7 +61,7 @@ class Caller:
     `person_asked` what an agent had told them before each.
     `depth` and `hop` are those of a handover that `came` from another installation.
     `turns(n)` gives the last n turns of the chat, for a call that sends none. `resume` and `lifts`
-    are what only a person at the command line says.
+    are what only a person at the command line says. `tools()` names the tools that the host has.
     """
 
     chat_id: str = COMMAND_LINE
@@ -78,6 +78,7 @@ class Caller:
     came: str = ""
     resume: bool = False
     lifts: tuple[str, ...] = ()
+    tools: Callable[[], frozenset[str]] = frozenset
 
     def said_since(self, count: int) -> tuple[PersonMessage, ...]:
         """What the person wrote after having written `count` messages."""

@@ -17,6 +17,7 @@ from .errors import RefusedError
 from .packet import HandoverPacket, Value
 from .roster import Roster, Specialist, normal
 from .settings import Settings
+from .tools import Tools
 
 LINE = "software-orchestrator-package: "
 _LINE = re.compile(rf"^{LINE}([A-Za-z0-9_-]{{1,400000}}={{0,2}})\.([0-9a-f]{{128}})$", re.MULTILINE)
@@ -27,7 +28,8 @@ class Terms(Value):
     """What is left of the caps where the work comes from, and who has had it: there one goes on from
     these, never from 0.
 
-    `depth` is the handover's own, `max_depth` the cap; `hops` and `rounds` are what is left.
+    `depth` is the handover's own, `max_depth` the cap; `hops` and `rounds` are what is left, `tools`
+    those that its receiver may use at most.
     """
 
     depth: int = Field(ge=0, le=100)
@@ -35,6 +37,7 @@ class Terms(Value):
     hops: int = Field(ge=0, le=10_000)
     rounds: int = Field(ge=0, le=10_000)
     visited: tuple[str, ...] = Field(default=(), max_length=1000)
+    tools: Tools = Tools()
     onward: bool = False
 
     def bound(self, settings: Settings, receiver: str) -> Settings:
@@ -57,6 +60,8 @@ class Terms(Value):
         for entry in roster.entries:
             goes_away = entry.remote is not None and not self.onward
             is_left_out = goes_away or normal(entry.profile) in visited
+            if normal(entry.profile) == normal(receiver):
+                entry = entry.model_copy(update={"tools": entry.tools.narrowed(self.tools)})
             (removed if is_left_out else entries).append(entry)
         return Roster(entries=tuple(entries), removed=tuple(removed))
 

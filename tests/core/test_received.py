@@ -29,6 +29,19 @@ def far(profile, **more):
     return {profile: {"remote": {"url": "https://far.example/", **more}}}
 
 
+def test_tools_are_those_that_both_allow(here, there):
+    remote_entry = far(DESIGNER, key=THERE.public)[DESIGNER]
+    here.settings = Desk(
+        here.root,
+        roster={
+            "a0_software_orchestrator": {"can_handoff_to": [DESIGNER]},
+            DESIGNER: {**remote_entry, "tools": {"denied": ["code_execution_tool"]}},
+        },
+    ).settings
+    take(there, package(here, hand_over(here)))
+    assert there.events()[0].payload.tools.denied
+
+
 @pytest.fixture
 def here(tmp_path):
     roster = {
