@@ -59,6 +59,7 @@ class Caller:
     which the work moves on by itself. `person_count` is how many messages the person has written in
     this chat, `person_messages` the newest of them (all that are still known), oldest first, and
     `person_asked` what an agent had told them before each.
+    `depth` and `hop` are those of a handover that `came` from another installation.
     `turns(n)` gives the last n turns of the chat, for a call that sends none. `resume` and `lifts`
     are what only a person at the command line says. `tools()` names the tools that the host has.
     """
@@ -72,6 +73,9 @@ class Caller:
     person_messages: tuple[str, ...] = ()
     person_asked: tuple[str, ...] = ()
     turns: Callable[[int], tuple[Turn, ...]] = lambda count: ()
+    depth: int = 0
+    hop: int = 0
+    came: str = ""
     resume: bool = False
     lifts: tuple[str, ...] = ()
     tools: Callable[[], frozenset[str]] = frozenset
