@@ -97,12 +97,13 @@ def prepare(args: Mapping[Any, Any], call: Call) -> Prepared:
 
 def prepare_request(request: HandoverRequest, call: Call) -> Prepared:
     """`prepare` for arguments that are understood already."""
-    with open_chain(place(request, call), call) as book:
+    where = place(request, call)
+    with open_chain(where, call) as book:
         with refusals_recorded(book, request.specialist_profile):
             decided = decide(request, book, call)
-        if isinstance(decided, Prepared):
-            return decided
-        return record(book, decided, request, call)
+        if not isinstance(decided, Prepared):
+            decided = record(book, decided, request, call)
+        return replace(decided, warnings=(*where.warnings, *decided.warnings))
 
 
 def decide(request: HandoverRequest, book: Book | Sketch, call: Call) -> Prepared | Made:
@@ -152,13 +153,16 @@ class Sketch:
 
 def place(request: HandoverRequest, call: Call) -> Place:
     """Where the chain is kept: inside a handover it is that handover's chain, whatever the arguments
-    say. Raises RefusedError (nothing_open)."""
+    say. Raises RefusedError (nothing_open, path_unsafe)."""
     caller = call.caller
     inside = caller.inside or caller.continues
-    root = caller.project_root if caller.inside and caller.project_root else request.project_root
+    is_own = bool(caller.inside and caller.project_root)
+    root = caller.project_root if is_own else request.project_root
+    outside = "" if is_own or inside else caller.outside(root)
     folder = HandoverFolder.open(root)
     if not inside:
-        return Place(folder, shelf.chain_of_topic(folder, request.topic, caller.chat_id))
+        chain_id = shelf.chain_of_topic(folder, request.topic, caller.chat_id)
+        return Place(folder, chain_id, (outside,) if outside else ())
     chain = shelf.chain_holding(folder, inside, caller.chat_id, call.ports)
     if chain is None:
         raise RefusedError(

@@ -40,10 +40,11 @@ from .ledger import Ledger, snapshot
 
 @dataclass(frozen=True)
 class Place:
-    """Where a chain is kept."""
+    """Where a chain is kept, and what its caller should know of that place."""
 
     folder: HandoverFolder
     chain_id: str
+    warnings: tuple[str, ...] = ()
 
 
 class Book:

@@ -59,8 +59,10 @@ class Caller:
     which the work moves on by itself. `person_count` is how many messages the person has written in
     this chat, `person_messages` the newest of them (all that are still known), oldest first, and
     `person_asked` what an agent had told them before each.
-    `turns(n)` gives the last n turns of the chat, for a call that sends none. `resume` and `lifts`
-    are what only a person at the command line says.
+    `outside(root)` is a warning about a folder that is not the chat's project, "" for none; it
+    raises RefusedError (path_unsafe) for one that nobody allowed. `turns(n)` gives the last n turns
+    of the chat, for a call that sends none. `resume` and `lifts` are what only a person at the
+    command line says.
     """
 
     chat_id: str = COMMAND_LINE
@@ -71,6 +73,7 @@ class Caller:
     person_count: int = 0
     person_messages: tuple[str, ...] = ()
     person_asked: tuple[str, ...] = ()
+    outside: Callable[[str], str] = lambda root: ""
     turns: Callable[[int], tuple[Turn, ...]] = lambda count: ()
     resume: bool = False
     lifts: tuple[str, ...] = ()

@@ -196,6 +196,8 @@ def _kind(key: str, schema: Mapping[str, Any]) -> str:
     """roster, choice, or the type in JSON schema."""
     if key == ROSTER:
         return ROSTER
+    if schema.get("type") == "array":
+        return "string"  # parted by commas
     return "choice" if "enum" in schema else str(schema["type"])
 
 
