@@ -67,7 +67,7 @@ def check_route(roster: Roster, sender: str, receiver: Specialist) -> None:
     if normal(sender) == normal(receiver.profile):
         raise RefusedError(
             f"{sender} cannot hand over to itself",
-            "do this part of the work yourself, or name another specialist",
+            f"do this part of the work yourself, or name another specialist; {roster.choice(sender)}",
             "self",
         )
     if roster.allows(sender, receiver.profile):

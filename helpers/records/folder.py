@@ -135,7 +135,8 @@ def _checked_root(project_root: str) -> Path:
             "root_not_absolute",
         )
     if not os.path.isdir(project_root):  # noqa: PTH112 - Path.is_dir raises for a NUL
-        raise unsafe(f"project_root is not an existing folder: {project_root!r}")
+        message = f"project_root is not an existing folder: {project_root!r}"
+        raise unsafe(message, "leave project_root out, or give the folder of a project")
     return Path(project_root)
 
 

@@ -70,6 +70,9 @@ def test_all_problems_of_a_reply_are_named_at_once():
     ("missing", "meant"),
     [
         ("who rotates the key, and how often", ("who rotates the key, and how often",)),
+        ("who, and when", ("who, and when",)),
+        ("colour?, size?", ("colour?, size?",)),
+        ("wer, und wann", ("wer, und wann",)),
         ("vat id, budget", ("vat id", "budget")),
         ("browsers", ("browsers",)),
         ("- browsers\n- Which colour, and why?", ("browsers", "Which colour, and why?")),
