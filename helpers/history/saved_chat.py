@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from ..values.call import PLUGIN
 from ..values.errors import RequestError
-from .message import SUMMARY, Kept, Record, kind_and_words, words
-from .transcript import Transcript, history_records, not_a_chat
+from .message import SUMMARY, USER, Kept, Record, kind_and_words, words
+from .transcript import Transcript, history_records, not_a_chat, without_opening
 
 # --- files
 
@@ -83,7 +83,15 @@ def from_chat(chat: object, agent: int = 0) -> Transcript:
         raise not_a_chat("no list of agents in it")
     history = _history_of(chat["agents"], agent)
     logged = list(_log_records(chat.get("log"), agent))
-    return Transcript(_completed(history_records(history, agent), logged))
+    records = history_records(history, agent)
+    return Transcript(_completed(without_opening(records, _unseen(records, logged)), logged))
+
+
+def _unseen(records: Sequence[Record], logged: Sequence[Record]) -> str:
+    """The first message of a person when no row of the chat shows its words: nobody said it."""
+    shown = [words for kind, words in map(kind_and_words, logged) if kind == USER]
+    kind, first = kind_and_words(records[0]) if records else (SUMMARY, "")
+    return first if kind == USER and shown and first not in shown else ""
 
 
 def _history_of(agents: Sequence[object], number: int) -> object:
