@@ -9,6 +9,7 @@ from ..chain import merge, rules
 from ..chain.chain import Chain
 from ..chain.evidence import Evidence
 from ..chain.lifts import check_lifts
+from ..chain.tools import tools_in
 from ..history import consent
 from ..history.consent import Declined
 from ..text.masking import masked_together, safe
@@ -18,16 +19,18 @@ from ..values.events import Asked, DeclineLifted
 from ..values.names import words
 from ..values.packet import Authority, HandoverPacket, Identity, StateField, Turn
 from ..values.roster import Specialist
+from ..values.tools import Tools, tools_named
 from .artifacts import Files
 
 
 @dataclass(frozen=True)
 class NextPacket:
     """A packet, what its maker should know, the declines it lifts, and authority that was asked for
-    in vain (`widened`) beside what was asked."""
+    in vain (`widened`) beside what was asked, and the tools that its receiver may use."""
 
     packet: HandoverPacket
     files: Files
+    tools: Tools
     warnings: tuple[str, ...] = ()
     lifts: tuple[DeclineLifted, ...] = ()
     widened: tuple[str, ...] = ()
@@ -56,19 +59,17 @@ def next_packet(request: HandoverRequest, chain: Chain, files: Files, call: Call
     allowed, widened = authority.narrowed(giver(chain, sender, call, specialist), asked)
     if not asked_authority(request):
         widened = ()
+    allowed = authority.bounded(allowed, specialist.authority)
     topic = sender.inside.packet.topic if sender.inside else request.topic
     packet = merged.packet.model_copy(
-        update={
-            "topic": topic,
-            "recent_turns": turns,
-            "authority": authority.bounded(allowed, specialist.authority),
-        }
+        update={"topic": topic, "recent_turns": turns, "authority": allowed}
     )
     warnings = [*merged.warnings, *told]
     if widened:
         given = f"{', '.join(widened)} is not {sender.profile}'s to give"
         warnings.append(f"authority narrowed: {given}")
-    return NextPacket(packet, files, tuple(warnings), merged.lifts, widened, asked)
+    tools = receivers_tools(chain, sender, call, specialist, asked)
+    return NextPacket(packet, files, tools, tuple(warnings), merged.lifts, widened, asked)
 
 
 def sender_of(chain: Chain, call: Call) -> rules.Sender:
@@ -124,6 +125,19 @@ def giver(chain: Chain, sender: rules.Sender, call: Call, specialist: Specialist
     entry says."""
     last = chain.find(call.caller.continues) or sender.inside
     return last.packet.authority if last else specialist.authority
+
+
+def receivers_tools(
+    chain: Chain, sender: rules.Sender, call: Call, specialist: Specialist, asked: Asked | None
+) -> Tools:
+    """At most its sender's, its own role's, and none that it is denied by name.
+
+    A leg has the tools of its own role, not of the one before: nobody before it started it.
+    """
+    words = (*(asked.denied if asked else ()), *specialist.authority.denied)
+    named = tools_named(words, call.caller.tools()) if words else Tools()
+    around = tools_in(chain, sender.inside, call.settings.roster)
+    return around.narrowed(specialist.tools).narrowed(named)
 
 
 def asked_authority(request: HandoverRequest) -> Asked | None:

@@ -72,6 +72,7 @@ def caller_of(agent: Agent, ports: Ports, settings: Settings) -> Caller:
         person_asked=tuple(kept["asked"]),
         outside=roots.outside(context, settings),
         turns=lambda count: masked_turns(agent, count, ports.mask),
+        tools=lambda: agents.tool_names(agent),
     )
 
 

@@ -62,7 +62,7 @@ class Caller:
     `outside(root)` is a warning about a folder that is not the chat's project, "" for none; it
     raises RefusedError (path_unsafe) for one that nobody allowed. `turns(n)` gives the last n turns
     of the chat, for a call that sends none. `resume` and `lifts` are what only a person at the
-    command line says.
+    command line says. `tools()` names the tools that the host has.
     """
 
     chat_id: str = COMMAND_LINE
@@ -77,6 +77,7 @@ class Caller:
     turns: Callable[[int], tuple[Turn, ...]] = lambda count: ()
     resume: bool = False
     lifts: tuple[str, ...] = ()
+    tools: Callable[[], frozenset[str]] = frozenset
 
     def said_since(self, count: int) -> tuple[PersonMessage, ...]:
         """What the person wrote after having written `count` messages."""

@@ -179,6 +179,8 @@ class _Tally:
         code, stopped = "unknown", False
         for event in events:
             match event.payload:
+                case Refused(tool=tool) if tool:
+                    self.counts["tools_refused"] += 1
                 case Refused() as refusal:
                     code = refusal.code or "unknown"
                     self.refused[code] += 1
@@ -316,6 +318,7 @@ def _refusals(tally: _Tally) -> Measure:
         "by_reason": by_reason,
         "rejected_by_receiver": _most_first(tally.rejected),
         "authority_narrowed": by_reason.pop(_NARROWED, 0),
+        "tools_refused": tally.counts["tools_refused"],
         "not_written": by_reason.pop(_NOT_WRITTEN, 0),
     }
     calls = sum(by_reason.values())

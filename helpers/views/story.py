@@ -50,6 +50,7 @@ from typing import Any
 
 from ..chain.chain import Chain, Handover, fold
 from ..chain.news import news
+from ..text.tools import tools_told
 from ..values.errors import RecordError
 from ..values.events import (
     CLOSED,
@@ -498,6 +499,7 @@ def packet_of(told: Story, handover_id: str) -> Json | None:
     {chain, summary: HandoverSummary, packet: as published (docs/packet.schema.json),
      returned: the packet after the hand-back or None, note: the hand-back's note or {},
      news: what the hand-back changed, omitted: [...], artifacts: {path: status at delivery},
+     tools: which the receiver may use, "" for all,
      events: [{id, kind, time, from, to}]}
     """
     item = told.chain.find(handover_id)
@@ -515,6 +517,7 @@ def packet_of(told: Story, handover_id: str) -> Json | None:
         "note": closing.note.model_dump(mode="json", exclude_defaults=True),
         "news": list(news(returned, item.packet)) if returned else [],
         "omitted": list(item.prepared.omitted),
+        "tools": tools_told(item.prepared.tools) if item.prepared.tools else "",
         "artifacts": dict(delivered.artifacts),
         "events": [_event(event) for event in item.events],
     }

@@ -247,6 +247,7 @@ def test_refused_calls_are_counted_by_reason_and_narrowed_authority_is_none(made
     made.refuse()
     made.refuse("a0_software_orchestrator")
     made.tell(packet, "refused", code="authority", asked=["deploy"])
+    made.tell(packet, "refused", code="authority", tool="text_editor:write")
     made.deliver(packet)
     made.hand_back(packet, "rejected", note={"reason": "not mine"})
     found = measure(made, "refusals")
@@ -255,6 +256,7 @@ def test_refused_calls_are_counted_by_reason_and_narrowed_authority_is_none(made
         "by_reason": {"self": 2},
         "rejected_by_receiver": {"not mine": 1},
         "authority_narrowed": 1,
+        "tools_refused": 1,
         "not_written": 0,
     }
 

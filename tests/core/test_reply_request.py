@@ -108,3 +108,4 @@ def test_a_note_is_told_in_the_order_of_its_parts():
 def test_the_receiver_is_named_as_in_the_roster():
     assert understood(verdict="done", hand_to="Quality Reviewer").hand_to == "quality_reviewer"
     assert understood(verdict="done", hand_to="none").hand_to == ""
+    assert refused(verdict="done", hand_to="qa").hint.endswith("hand_to quality_reviewer")

@@ -122,6 +122,7 @@ def test_the_nearest_is_found_by_what_it_is_for(name, meant):
     with pytest.raises(RequestError) as caught:
         roster.find(name, "a0_software_orchestrator")
     assert caught.value.hint.startswith(f"did you mean {meant}")
+    assert caught.value.hint.endswith(f"specialist_profile {meant}")
 
 
 def test_a_specialist_of_ones_own_is_found_by_its_purpose():
