@@ -81,6 +81,7 @@ export function returnSections(found) {
 export function eventSections(found) {
   const { queue_s, work_s, latency_s } = found.summary;
   return [
+    text("Worked on", found.summary.on),
     items("Durations", [
       `handover ${duration(latency_s)}`,
       `queue ${duration(queue_s)}`,

@@ -151,6 +151,7 @@ class _Tally:
     refused: Counter[str] = field(default_factory=Counter)
     rejected: Counter[str] = field(default_factory=Counter)
     queue: list[float] = field(default_factory=list)
+    machines: Counter[str] = field(default_factory=Counter)
     work: list[float] = field(default_factory=list)
     chain: list[float] = field(default_factory=list)
     latency: list[float] = field(default_factory=list)
@@ -200,6 +201,8 @@ class _Tally:
         counts["shortened_packages"] += bool(item.prepared.omitted)
         counts["delivered"] += item.last(Delivered) is not None
         counts["open"] += item.is_open
+        if machine := story.machine(item):
+            self.machines[machine] += 1
         self._add_history(story.history_reads(item))
         self._add_answers(item)
         self._add_times(item)
@@ -306,6 +309,13 @@ def _handover_latency(tally: _Tally) -> Measure:
     return Measure(len(tally.latency), value=spread["median_s"], detail=spread)
 
 
+def _elsewhere(tally: _Tally) -> Measure:
+    by_machine = _most_first(tally.machines)
+    return Measure(
+        tally.counts["delivered"], tally.machines.total(), detail={"by_machine": by_machine}
+    )
+
+
 def _stage2_pulls(tally: _Tally) -> Measure:
     counts = tally.counts
     detail = {"reads": counts["reads"], "tokens": counts["read_tokens"]}
@@ -354,6 +364,7 @@ MEASURES = (
     Row("sla_work", "Done within the specialist's time", _sla_work),
     Row("sla_chain", "Chains finished within the chain's time", _sla_chain),
     Row("handover_latency", "Seconds from prepared to delivered", _handover_latency),
+    Row("elsewhere", "Handovers that went to another machine", _elsewhere),
     Row("stage2_pulls", "Handovers that needed the full history", _stage2_pulls),
     Row("refusals", "Handover calls that were refused", _refusals),
     Row("unneeded", "Hand-backs that brought nothing", _unneeded),

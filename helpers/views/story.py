@@ -30,6 +30,7 @@ HandoverSummary
     sender, receiver, topic, reason, goal
     state, open, implicit, outcome, hand_to, why
     prepared, delivered, accepted, closed                times
+    on                              the machine it went to, as `https://host:port`; "": here
     queue_s, work_s, latency_s      delivered→accepted, accepted→verdict (pauses included),
                                     prepared→delivered
     tokens                          {asked, delivered, left_out, limit, estimated}
@@ -80,6 +81,8 @@ Json = dict[str, Any]
 # No package is larger. A ledger may hold any number, and Python writes none of over 4,300 digits.
 MOST_TOKENS = 10**12
 _STOP_CHARS = 400  # of a reason; the record has the whole
+
+_MOST_MACHINE_CHARS = 200
 
 
 @dataclass(frozen=True)
@@ -212,6 +215,7 @@ def handover_summary(item: Handover) -> Json:
         "hand_to": closing.hand_to,
         "why": why(closing),
         **times(item),
+        "on": machine(item),
         "queue_s": queue_seconds(item),
         "work_s": work_seconds(item),
         "latency_s": latency_seconds(item),
@@ -225,6 +229,12 @@ def handover_summary(item: Handover) -> Json:
         "fields": len(packet.state),
         "questions": len(packet.open_questions),
     }
+
+
+def machine(item: Handover) -> str:
+    """The other machine that a handover went to; "" for this one."""
+    delivered = item.last(Delivered)
+    return ((delivered and delivered.remote) or "")[:_MOST_MACHINE_CHARS]
 
 
 def verdict(item: Handover) -> Closing | None:
@@ -436,6 +446,7 @@ def _arrow(item: Handover | None, event: Event) -> Json | None:
                 "state": item.state,
                 "open": item.is_open,
                 "label": f"hop {item.hop}",
+                "on": machine(item),
                 "tokens": tokens(item)["delivered"],
                 "why": item.packet.handover_reason,
             }
@@ -449,6 +460,7 @@ def _arrow(item: Handover | None, event: Event) -> Json | None:
                 "state": event.kind,
                 "open": False,
                 "label": event.kind,
+                "on": "",
                 "tokens": 0,
                 "why": why(payload) or onwards,
             }

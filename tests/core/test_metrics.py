@@ -297,6 +297,15 @@ def test_a_hand_back_with_a_decision_was_needed_and_a_failed_one_is_not_asked(ma
     assert (measure(made, "unneeded").hits, measure(made, "unneeded").n) == (0, 1)
 
 
+def test_handovers_are_counted_by_the_machine_they_went_to(made):
+    made.deliver(made.hand_over())
+    away = made.hand_over("quality_reviewer", summary="Now review.")
+    made.tell(away, "delivered", way="remote", remote="https://there.example:443", task="t")
+    found = measure(made, "elsewhere")
+    assert (found.hits, found.n) == (1, 2)
+    assert found.detail == {"by_machine": {"https://there.example:443": 1}}
+
+
 def test_tokens_are_summed_over_handovers(made):
     made.hand_over()
     made.hand_over("quality_reviewer", max_context_tokens=240, summary="word " * 250)
