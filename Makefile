@@ -58,7 +58,6 @@ schema: setup  ## write docs/packet.schema.json anew, from helpers/values/packet
 bench: setup $(BENCH_INSTALLED)  ## run the benchmarks; minutes, alone on the machine
 	@set -e; for bench in benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench; done
 
-# data/ stays: it holds the installation's key, without which this installation's records count as another one's.
-clean:  ## remove what the commands above have made, but not data/, which holds the installation's key
+clean:  ## remove what the commands above have made; the installation's key lies elsewhere
 	rm -rf .venv .venv-* build .pytest_cache .mypy_cache .hypothesis
 	find . \( -name __pycache__ -o -name .ruff_cache \) -type d -prune -exec rm -rf {} +

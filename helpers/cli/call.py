@@ -22,9 +22,14 @@ def ports() -> Ports:
     return local_ports()
 
 
+def saved_settings() -> Path:
+    """The installation's config.json, which Agent Zero's settings page writes too."""
+    return resources.ROOT / "config.json"
+
+
 def load_settings(file: str | None = None) -> Settings:
     """The defaults, the installation's config.json beside execute.py, and those in `file`."""
-    saved = resources.ROOT / "config.json"
+    saved = saved_settings()
     layers = []
     if saved.exists():
         layers.append(settings_in(saved))

@@ -6,7 +6,7 @@ import os
 import platform
 from pathlib import Path
 
-from ..records import resources
+from ..records import key, resources
 from ..values.errors import HandoverError
 from .call import load_settings, ports
 from .packages import Part, install_command, packages
@@ -25,7 +25,7 @@ def check_up() -> int:
         folder("tools", "*.py"),
         folder("prompts", "*.md"),
         folder("agents", "*/agent.yaml"),
-        installation_key(resources.ROOT / "data"),
+        installation_key(key.key_folder(resources.ROOT)),
     ]
     for part in parts:
         say(str(part))
@@ -59,14 +59,14 @@ def folder(name: str, pattern: str) -> Part:
     return Part(number > 0, name, f"{number} files")
 
 
-def installation_key(data: Path) -> Part:
+def installation_key(folder: Path) -> Part:
     """The key in this folder, or where it will be made: without it nothing can be recorded."""
-    key = data / "installation.key"
-    if key.exists():
-        readable = os.access(key, os.R_OK)
-        words = "present" if readable else f"{key} cannot be read by this user"
+    file = folder / key.KEY_FILE
+    if file.exists():
+        readable = os.access(file, os.R_OK)
+        words = "present" if readable else f"{file} cannot be read by this user"
         return Part(readable, "installation key", words)
-    place = data if data.exists() else data.parent
+    place = next(above for above in (folder, *folder.parents) if above.exists())
     writable = place.is_dir() and os.access(place, os.W_OK | os.X_OK)
     words = "made at the first handover" if writable else f"{place} cannot be written by this user"
     return Part(writable, "installation key", words)

@@ -7,6 +7,7 @@ commands is a file, and its commands stand in `COMMANDS`:
     one_handover.py   what names one handover by its id
     history.py        a saved chat, read
     records.py        what looks at the records of a project
+    keys.py           who this installation is, and which others it believes
     demo.py           the main job on a chat that ships
     check_up.py       no command: is all there that the plugin needs?
 """
@@ -24,12 +25,13 @@ from .check_up import check_up
 from .demo import demo
 from .handover import handover
 from .history import history
+from .keys import key, trust
 from .one_handover import close, show
 from .options import EXIT_CODES
 from .records import audit, metrics, verify
 from .terminal import complain, speak_utf8
 
-COMMANDS = (handover, show, close, history, audit, verify, metrics, demo)
+COMMANDS = (handover, show, close, history, audit, verify, metrics, key, trust, demo)
 NAME = "execute.py"
 
 

@@ -45,9 +45,9 @@ def next_packet(request: HandoverRequest, chain: Chain, files: Files, call: Call
     identity = Identity(
         handover_id=call.ports.new_id("ho"),
         chain_id=chain.id,
-        hop=chain.next_hop,
+        hop=max(chain.next_hop, caller.hop),
         parent=caller.inside,
-        depth=sender.depth(chain),
+        depth=sender.depth(chain) if sender.inside else caller.depth,
         sender=sender.profile,
         receiver=specialist.profile,
         created_at=utc(call.ports.clock()),

@@ -20,6 +20,7 @@ from . import (
     hand_back,
     memory,
     permissions,
+    received,
     remote_legs,
     stops,
     unrecorded,
@@ -203,6 +204,10 @@ async def ended(agent: Agent, data: dict[str, Any]) -> None:
         bindings.release(agent)
         return
     data["exception"] = None
+    if received.came_from_elsewhere(agent):
+        data["result"] = await received.reply(seat)
+        bindings.release(agent)
+        return
     data["result"] = await hand_back.hand_back(seat, answer)
     if answer.summary.get("verdict") in KEPT_AFTER or _goes_to_nobody(agent):
         bindings.undress(agent)

@@ -34,7 +34,7 @@ from ..values.events import (
 )
 from ..values.packet import HandoverPacket
 from . import accounts, briefing, shelf
-from .folder import HandoverFolder, topic_part, write_gitignore
+from .folder import HandoverFolder, topic_part, write_git_files
 from .ledger import Ledger, snapshot
 
 
@@ -104,7 +104,7 @@ class Book:
         if self._writable:
             return
         HandoverFolder.open(str(self.folder.root), create=True)
-        write_gitignore(self.folder, self._call.settings.git_ignore)
+        write_git_files(self.folder, self._call.settings.git_ignore)
         if not self._locked:
             self._take_lock()
             if shelf.copy_of(self.ledger) != self._copy:

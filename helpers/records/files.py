@@ -210,6 +210,20 @@ def create_once(name: str, content: bytes, mode: int, parent: int) -> None:
     sync_folder(parent)
 
 
+def replace(path: Path, content: bytes) -> None:
+    """Put a file that is no record in the place of another one, whole or not at all; its mode stays.
+
+    Raises OSError.
+    """
+    with directory(path.parent) as parent:
+        temporary = f".{path.name}.{secrets.token_hex(8)}"
+        _write_new(
+            temporary, content, path.stat().st_mode & 0o777 if path.exists() else 0o644, parent
+        )
+        os.replace(temporary, path.name, src_dir_fd=parent, dst_dir_fd=parent)
+        sync_folder(parent)
+
+
 def _write_new(name: str, content: bytes, mode: int, parent: int) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(name, flags, mode, dir_fd=parent)

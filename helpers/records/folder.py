@@ -1,4 +1,4 @@
-"""The folder `<project_root>/.a0proj/handover/`: names of its files, its lock, its `.gitignore`."""
+"""The folder `<project_root>/.a0proj/handover/`: names of its files, its lock, and what git reads there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,18 @@ from typing import Literal
 from ..values.errors import RecordError
 from ..values.names import key
 from . import lock
-from .files import MARK, create_once, directory, exists, reading, unsafe, writing
+from .files import (
+    MARK,
+    create_once,
+    directory,
+    exists,
+    open_append,
+    open_read,
+    reading,
+    unsafe,
+    write_whole,
+    writing,
+)
 
 GitIgnore = Literal["chains", "all", "none"]
 
@@ -33,7 +44,10 @@ _DEVICE = re.compile(r"con|prn|aux|nul|com\d|lpt\d|conin|conout")
 _LOOKS_HASHED = re.compile(r".*[-_][0-9a-f]{8}", re.DOTALL)
 _CHAT = re.compile(r"[A-Za-z0-9_]+")
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\.(?:md|jsonl)")
-_IGNORED = {"chains": b"chains/\n", "all": b"*\n", "none": b""}
+_LOCAL = b"chains/.lock\nchains/*.end\n"
+_IGNORED = {"chains": b"chains/\n", "all": b"*\n", "none": _LOCAL}
+_COVERS = frozenset({b"chains/", b"chains", b"chains/*", b"/chains/", b"*", b"chains/.lock"})
+_GIT_FILE_BYTES = 100_000
 
 
 # --- the folder
@@ -104,14 +118,31 @@ class HandoverFolder:
         return lock.held(self.chains / ".lock", timeout_s)
 
 
-def write_gitignore(folder: HandoverFolder, mode: GitIgnore) -> None:
-    """Make the folder's `.gitignore`; one that is there is the person's and stays."""
-    content = _IGNORED[mode]
-    if not content:
-        return
-    with writing(folder.path / ".gitignore"), directory(folder.path) as descriptor:
-        if not exists(".gitignore", descriptor):
-            create_once(".gitignore", content, 0o644, descriptor)
+def write_git_files(folder: HandoverFolder, mode: GitIgnore) -> None:
+    """Make what git reads in the folder: `.gitattributes` and `.gitignore`.
+
+    Lines go through git as they are and two sides of a record are never mixed: either can be taken.
+    The lock and the marks of the ledgers' ends are this machine's alone. One that is there is the
+    person's: a line that it lacks is put behind, nothing is rewritten.
+    """
+    wanted = ((".gitattributes", b"* -text -merge\n", b""), (".gitignore", _IGNORED[mode], _LOCAL))
+    for name, content, least in wanted:
+        with writing(folder.path / name), directory(folder.path) as descriptor:
+            if not exists(name, descriptor):
+                create_once(name, content, 0o644, descriptor)
+                continue
+        if least:
+            _add_line(folder.path / name, least)
+
+
+def _add_line(path: Path, line: bytes) -> None:
+    """Behind what a `.gitignore` says, where it does not ignore as much already."""
+    with writing(path):
+        with open_read(path) as file:
+            said = file.read(_GIT_FILE_BYTES)
+        if _COVERS.isdisjoint(part.strip() for part in said.split(b"\n")):
+            with open_append(path) as file:
+                write_whole(file, (b"" if said.endswith(b"\n") or not said else b"\n") + line, path)
 
 
 def names(path: Path, suffix: str) -> Iterator[str]:

@@ -1,41 +1,76 @@
-"""The secret key of this installation, with which it signs what it records."""
+"""The secret of this installation, with which it signs what it records, and where it is kept.
+
+In Agent Zero beside the plugins, where removing the plugin does not reach; for a checkout outside a
+host in the user's state folder (XDG Base Directory Specification).
+"""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import logging
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 from ..values.errors import RecordError
 from .files import OWNER_ONLY, create_once, directory, exists, narrow, open_regular
 
+NAME = "software_orchestrator"
+KEY_FILE = "installation.key"
 KEY_BYTES = 32
 _TWO_NAMES = 2  # between link and unlink the maker's temporary name still stands
 
 log = logging.getLogger(__name__)
 
 
-def installation_key(plugin_root: Path) -> bytes:
-    """The 32 secret bytes of `data/installation.key` (mode 600), made at the first call.
+def key_folder(plugin_root: Path) -> Path:
+    """`usr/software_orchestrator` of a host, else `<state home>/software_orchestrator/<16 hex>`, the
+    hash of the plugin's path."""
+    root = plugin_root.absolute()
+    if root.parent.name == "plugins" and root.parent.parent.name == "usr":
+        return root.parent.parent / NAME
+    state = os.environ.get("XDG_STATE_HOME", "")
+    home = Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state"  # noqa: PTH117
+    return home / NAME / hashlib.sha256(str(root).encode()).hexdigest()[:16]
 
-    Any number of processes may call it at once: all get the same key. One that others could read is
-    taken from them, with a warning in the log. Raises RecordError when the key cannot be made, read
-    or taken from others, or has another length; a key is never replaced.
+
+def installation_key(plugin_root: Path) -> bytes:
+    """The 32 secret bytes of `installation.key` in `key_folder` (mode 600), made at the first call.
+
+    Any number of processes may call it at once: all get the same key. One that an earlier version
+    left in the plugin's own `data/` is moved. One that others could read is taken from them, with a
+    warning in the log. Raises RecordError when the key cannot be made, read or taken from others,
+    or has another length; a key is never replaced.
     """
-    path = plugin_root / "data" / "installation.key"
+    path = key_folder(plugin_root) / KEY_FILE
+    before = plugin_root / "data" / KEY_FILE
     try:
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with directory(path.parent) as folder:
             if not exists(path.name, folder):
-                create_once(path.name, secrets.token_bytes(KEY_BYTES), OWNER_ONLY, folder)
-            key = _read(path, folder)
+                create_once(path.name, _first_key(before), OWNER_ONLY, folder)
+                with suppress(FileNotFoundError):
+                    before.unlink()
+            return _checked(path, _read(path, folder))
     except OSError as error:
         raise RecordError(
             f"cannot read or make {path}: {error.strerror}",
             "make it a file of the host's user with mode 600",
         ) from error
+
+
+def _first_key(before: Path) -> bytes:
+    """The key of an earlier version, else a new one."""
+    try:
+        with directory(before.parent) as folder:
+            return _checked(before, _read(before, folder))
+    except FileNotFoundError:
+        return secrets.token_bytes(KEY_BYTES)
+
+
+def _checked(path: Path, key: bytes) -> bytes:
     if len(key) != KEY_BYTES:
         count = len(key) if len(key) < KEY_BYTES else "more"
         raise RecordError(

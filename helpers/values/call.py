@@ -59,6 +59,7 @@ class Caller:
     which the work moves on by itself. `person_count` is how many messages the person has written in
     this chat, `person_messages` the newest of them (all that are still known), oldest first, and
     `person_asked` what an agent had told them before each.
+    `depth` and `hop` are those of a handover that `came` from another installation.
     `outside(root)` is a warning about a folder that is not the chat's project, "" for none; it
     raises RefusedError (path_unsafe) for one that nobody allowed. `turns(n)` gives the last n turns
     of the chat, for a call that sends none. `resume` and `lifts` are what only a person at the
@@ -75,6 +76,9 @@ class Caller:
     person_asked: tuple[str, ...] = ()
     outside: Callable[[str], str] = lambda root: ""
     turns: Callable[[int], tuple[Turn, ...]] = lambda count: ()
+    depth: int = 0
+    hop: int = 0
+    came: str = ""
     resume: bool = False
     lifts: tuple[str, ...] = ()
     tools: Callable[[], frozenset[str]] = frozenset

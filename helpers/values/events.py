@@ -83,9 +83,10 @@ class Asked(Value):
 class Prepared(WithPacket):
     """A handover stands ready; `estimated` and `delivered` are tokens, `limit` is too.
 
-    `answers` names the clarify it answers, `continues` the leg it goes on from, `person_messages`
-    is how many messages the person had written by then. `tools` is what its receiver may use, and
-    whoever the receiver starts at most.
+    `answers` names the clarify it answers, `continues` the leg it goes on from, `came` the
+    installation and the handover there that it came from; `person_messages` is how many messages
+    the person had written by then. `tools` is what its receiver may use, and whoever the receiver
+    starts at most.
     """
 
     kind = "prepared"
@@ -95,6 +96,7 @@ class Prepared(WithPacket):
     person_messages: int = 0
     answers: Exact = ""
     continues: Exact = ""
+    came: str | None = None
     limit: int = 0
     overflow: Literal["fit", "whole"] = "fit"
     estimated: int = 0

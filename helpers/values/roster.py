@@ -131,7 +131,9 @@ class Roster(BaseModel):
         """Its entries as the `roster` setting holds them."""
         fields = {}
         for entry in self.entries:
-            fields[entry.profile] = entry.model_dump(mode="json", exclude={"profile"})
+            fields[entry.profile] = entry.model_dump(
+                mode="json", exclude={"profile"}, exclude_none=True
+            )
         return fields
 
     def names(self) -> tuple[str, ...]:

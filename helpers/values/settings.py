@@ -9,10 +9,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from . import plain_yaml
 from .errors import SettingsError
 from .names import short
 from .roster import Roster, build, check_size, from_text, normal
 from .roster import narrowed as narrowed_roster
+from .trust import Trusted
 
 MAX_TOKENS = 1_000_000
 
@@ -36,7 +38,15 @@ class FromProject:
 
 OURS = FromProject(lambda ours, theirs: ours)
 LOWER = FromProject(min)  # of a switch: on only where both are
+OURS_ALONE = FromProject(lambda ours, theirs: ours)
 
+
+def _from_text(value: Any) -> Any:
+    """The settings page saves lists as the YAML text that the person wrote."""
+    return (plain_yaml.load(value) or ()) if isinstance(value, str) else value
+
+
+_AS_TEXT = BeforeValidator(_from_text)
 _Whole = Annotated[int, BeforeValidator(_no_switch)]
 _Number = Annotated[float, BeforeValidator(_no_switch), Field(allow_inf_nan=False)]
 
@@ -77,6 +87,7 @@ class Settings(BaseModel):
     git_ignore: Literal["chains", "all", "none"]
     transcript_log: Annotated[bool, LOWER]
     transcript_log_max_mb: Annotated[_Number, LOWER] = Field(gt=0)
+    trusted: Annotated[tuple[Trusted, ...], OURS_ALONE, _AS_TEXT] = Field(max_length=200)
     roster: Annotated[Roster, FromProject(narrowed_roster)]
 
 

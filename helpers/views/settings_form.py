@@ -16,6 +16,7 @@ from ..values.errors import SettingsError
 from ..values.settings import Settings, settings
 
 ROSTER = "roster"
+AS_TEXT = frozenset({ROSTER, "trusted"})  # written as YAML on the page, and saved as written
 SHIPPED = "default"
 _SECTION = re.compile(r"# --- (.+) ---")
 _SETTING = re.compile(r"(\w+):")
@@ -50,7 +51,7 @@ def view(layers: Sequence[Layer], project: str = "", profile: str = "") -> Json:
     own {key: value}: what this scope itself sets; saved_in: where, or ""
     inherited {key: {value, source}}: what would hold without that; effective likewise
     problem: why what is saved cannot be used, or ""
-    The roster is YAML text everywhere.
+    The roster and other lists are YAML text everywhere.
     """
     own = Layer(project, profile, "", {})
     others = []
@@ -93,7 +94,7 @@ def checked(values: Mapping[str, Any]) -> Json:
     """
     saved = {key: value for key, value in values.items() if value not in (None, "")}
     held = settings(resources.default_settings(), saved)
-    for key in saved.keys() & Settings.model_fields.keys() - {ROSTER}:
+    for key in saved.keys() & Settings.model_fields.keys() - AS_TEXT:
         saved[key] = getattr(held, key)
     return saved
 
@@ -103,7 +104,7 @@ def as_shown(values: Mapping[str, Any]) -> Json:
     shown = {}
     for key, value in values.items():
         if key in Settings.model_fields and value is not None:
-            shown[key] = _roster_text(value) if key == ROSTER else value
+            shown[key] = _as_yaml(value) if key in AS_TEXT else value
     return shown
 
 
@@ -121,7 +122,7 @@ def _held(layers: Sequence[Layer]) -> dict[str, Json]:
         if value == getattr(without_project, key):
             said[key] = said_by_us[key]
         elif key == ROSTER:
-            said[key]["value"] = _roster_text(counts.roster.to_setting())
+            said[key]["value"] = _as_yaml(counts.roster.to_setting())
     return said
 
 
@@ -137,10 +138,10 @@ def _said(layers: Sequence[Layer]) -> dict[str, Json]:
     return said
 
 
-def _roster_text(roster: Any) -> str:
-    if isinstance(roster, str):
-        return roster
-    text: str = yaml.safe_dump(roster, allow_unicode=True, sort_keys=False, width=120)
+def _as_yaml(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    text: str = yaml.safe_dump(value, allow_unicode=True, sort_keys=False, width=120)
     return text
 
 
@@ -193,8 +194,8 @@ def _field(key: str, help_text: str) -> Json:
 
 
 def _kind(key: str, schema: Mapping[str, Any]) -> str:
-    """roster, choice, or the type in JSON schema."""
-    if key == ROSTER:
+    """roster (YAML text), choice, or the type in JSON schema."""
+    if key in AS_TEXT:
         return ROSTER
     if schema.get("type") == "array":
         return "string"  # parted by commas

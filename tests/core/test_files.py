@@ -8,7 +8,7 @@ import pytest
 from usr.plugins.software_orchestrator.helpers.records import files
 from usr.plugins.software_orchestrator.helpers.records.files import open_append, open_read
 from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
-from usr.plugins.software_orchestrator.helpers.records.key import installation_key
+from usr.plugins.software_orchestrator.helpers.records.key import installation_key, key_folder
 from usr.plugins.software_orchestrator.tests.core.odd_files import (
     ODD,
     full_disk,
@@ -62,7 +62,7 @@ def test_reading_what_is_not_there_says_so(folder):
 
 def test_the_key_is_32_bytes_that_only_the_owner_reads_and_stays_the_same(tmp_path):
     key = installation_key(tmp_path)
-    file = tmp_path / "data/installation.key"
+    file = key_folder(tmp_path) / "installation.key"
     assert (len(key), file.read_bytes(), file.stat().st_mode & 0o777) == (32, key, 0o600)
     assert installation_key(tmp_path) == key
     assert [one.name for one in file.parent.iterdir()] == ["installation.key"]
@@ -79,16 +79,38 @@ def test_a_file_system_without_hard_links_gets_a_key_too(tmp_path, monkeypatch):
     assert installation_key(tmp_path) == installation_key(tmp_path)
 
 
+def test_the_key_lies_where_removing_the_plugin_does_not_reach(tmp_path):
+    plugin = tmp_path / "a0/usr/plugins/software_orchestrator"
+    plugin.mkdir(parents=True)
+    installation_key(plugin)
+    kept = tmp_path / "a0/usr/software_orchestrator/installation.key"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert not plugin.is_relative_to(key_folder(tmp_path / "other"))
+    assert key_folder(tmp_path / "other") != key_folder(tmp_path / "another")
+
+
+def test_the_key_of_an_earlier_version_is_moved_by_whoever_comes_first(tmp_path):
+    before = tmp_path / "data/installation.key"
+    before.parent.mkdir()
+    before.write_bytes(b"k" * 32)
+    with ThreadPoolExecutor(16) as pool:
+        keys = set(pool.map(installation_key, [tmp_path] * 64))
+    assert keys == {b"k" * 32}
+    assert not before.exists()
+
+
 @pytest.mark.parametrize("content", [b"", b"short", b"x" * 33])
 def test_a_key_of_another_length_is_refused_and_left(tmp_path, content):
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data/installation.key").write_bytes(content)
-    assert "must hold 32 bytes" in refused("append_failed", installation_key, tmp_path)
-    assert (tmp_path / "data/installation.key").read_bytes() == content
+    for folder in (tmp_path / "data", key_folder(tmp_path)):  # an earlier version's, and ours
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "installation.key").write_bytes(content)
+        assert "must hold 32 bytes" in refused("append_failed", installation_key, tmp_path)
+        assert (folder / "installation.key").read_bytes() == content
 
 
 def test_a_key_that_cannot_be_made_is_an_error_with_the_reason(tmp_path):
-    with without_rights(tmp_path):
+    key_folder(tmp_path).mkdir(parents=True)
+    with without_rights(key_folder(tmp_path)):
         assert "Permission denied" in refused("append_failed", installation_key, tmp_path)
 
 
@@ -99,14 +121,14 @@ def test_a_full_disk_leaves_nothing_of_a_key(tmp_path, monkeypatch, has_links):
     for free_bytes in (0, 7):
         with full_disk(free_bytes):
             refused("append_failed", installation_key, tmp_path)
-        assert list((tmp_path / "data").iterdir()) == []
+        assert list(key_folder(tmp_path).iterdir()) == []
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o622])
 def test_a_key_that_others_could_read_is_taken_from_them_and_that_is_said(tmp_path, caplog, mode):
     key = installation_key(tmp_path)
     assert not caplog.records
-    file = tmp_path / "data/installation.key"
+    file = key_folder(tmp_path) / "installation.key"
     file.chmod(mode)
     assert installation_key(tmp_path) == key
     assert file.stat().st_mode & 0o777 == 0o600
@@ -115,6 +137,6 @@ def test_a_key_that_others_could_read_is_taken_from_them_and_that_is_said(tmp_pa
 
 def test_a_key_that_cannot_be_taken_from_others_is_refused(tmp_path, monkeypatch):
     installation_key(tmp_path)
-    (tmp_path / "data/installation.key").chmod(0o644)
+    (key_folder(tmp_path) / "installation.key").chmod(0o644)
     monkeypatch.setattr(os, "fchmod", no_links)
     assert "mode 600" in refused("append_failed", installation_key, tmp_path)

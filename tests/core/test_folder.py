@@ -23,7 +23,7 @@ from usr.plugins.software_orchestrator.helpers.records import lock as records_lo
 from usr.plugins.software_orchestrator.helpers.records.folder import (
     HandoverFolder,
     topic_slug,
-    write_gitignore,
+    write_git_files,
 )
 from usr.plugins.software_orchestrator.helpers.values import names
 from usr.plugins.software_orchestrator.tests.core.odd_files import (
@@ -347,7 +347,7 @@ def test_a_folder_swapped_for_a_link_after_it_was_checked_is_refused(folder, tmp
     folder.path.rename(tmp_path / "moved")
     folder.path.symlink_to(outside)
     refused("path_unsafe", files.open_append, folder.briefing_path("x.md"))
-    refused("path_unsafe", write_gitignore, folder, "all")
+    refused("path_unsafe", write_git_files, folder, "all")
     refused("path_unsafe", folder.lock(1).__enter__)
     assert list(outside.iterdir()) == []
 
@@ -371,7 +371,7 @@ def test_a_read_only_folder_is_an_error_with_the_reason(tmp_path):
     folder = HandoverFolder.open(str(tmp_path), create=True)
     with without_rights(folder.path, folder.chains):
         assert "Permission denied" in refused("append_failed", folder.lock(1).__enter__)
-        assert "Permission denied" in refused("append_failed", write_gitignore, folder, "all")
+        assert "Permission denied" in refused("append_failed", write_git_files, folder, "all")
 
 
 # --- the lock ---
@@ -473,21 +473,24 @@ def test_a_file_system_without_locks_is_said_at_once(folder, monkeypatch, number
 
 
 @pytest.mark.parametrize(
-    ("mode", "content"), [("chains", "chains/\n"), ("all", "*\n"), ("none", None)]
+    ("mode", "content"),
+    [("chains", "chains/\n"), ("all", "*\n"), ("none", "chains/.lock\nchains/*.end\n")],
 )
 def test_the_ignore_file_follows_the_setting(folder, mode, content):
-    write_gitignore(folder, mode)
-    file = folder.path / ".gitignore"
-    assert (file.read_text() if file.exists() else None) == content
-    assert [
-        one.name for one in folder.path.iterdir() if one.name not in ("chains", ".gitignore")
-    ] == []
+    write_git_files(folder, mode)
+    assert (folder.path / ".gitignore").read_text() == content
+    assert (folder.path / ".gitattributes").read_text() == "* -text -merge\n"
+    assert {one.name for one in folder.path.iterdir()} == {"chains", ".gitignore", ".gitattributes"}
 
 
 def test_an_ignore_file_that_a_person_changed_stays(folder):
-    (folder.path / ".gitignore").write_text("mine\n")
-    write_gitignore(folder, "all")
-    assert (folder.path / ".gitignore").read_text() == "mine\n"
+    for mine in ("mine", "mine\n", "", "chains/*\n!chains/x\n"):
+        (folder.path / ".gitignore").write_text(mine)
+        for _ in range(2):
+            write_git_files(folder, "all")
+        said = (folder.path / ".gitignore").read_text()
+        assert said.startswith(mine)
+        assert said.count("chains/.lock\n") == (0 if "chains/*" in mine else 1)
 
 
 @pytest.mark.parametrize("has_links", [True, False])
@@ -496,9 +499,9 @@ def test_a_full_disk_leaves_nothing_of_the_ignore_file(folder, monkeypatch, has_
         monkeypatch.setattr(os, "link", no_links)
     before = sorted(folder.path.iterdir())
     with full_disk():
-        refused("append_failed", write_gitignore, folder, "all")
+        refused("append_failed", write_git_files, folder, "all")
     assert sorted(folder.path.iterdir()) == before
-    write_gitignore(folder, "all")
+    write_git_files(folder, "all")
     assert (folder.path / ".gitignore").read_text() == "*\n"
 
 

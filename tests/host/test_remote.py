@@ -183,6 +183,16 @@ def test_a_wrong_token_is_failed_with_words_and_never_shown(host):
     assert TOKEN.encode() not in everything_on_disk(host)
 
 
+@pytest.mark.parametrize("state", ["completed", "failed", "rejected", "input-required"])
+def test_a_token_that_is_echoed_is_not_kept(host, state):
+    with A2AAgent([[("working", f"using {TOKEN}"), (state, f"I was given {TOKEN}")]]) as there:
+        settle_at(host, there.url)
+        reply = run(host)["reply"]
+    assert "I was given" in json.dumps(reply)
+    assert TOKEN not in json.dumps([reply, host.rows()], default=str)
+    assert TOKEN.encode() not in everything_on_disk(host)
+
+
 def test_a_secret_that_is_not_there_is_failed_with_its_name(host):
     with A2AAgent([]) as there:
         settle_at(host, there.url, token="§§secret(ELSEWHERE)")

@@ -23,7 +23,7 @@ NO_SCOPES = [
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
     tree = assemble(tmp_path_factory.mktemp("web") / "a0")
-    key = tree.plugin / "data/installation.key"
+    key = tree.root / "usr/software_orchestrator/installation.key"
     key.parent.mkdir(exist_ok=True)
     key.write_bytes(records.KEY)
     key.chmod(0o600)
