@@ -15,7 +15,7 @@ from ..values.call import Call, Caller, Ports
 from ..values.errors import RecordError, RefusedError
 from . import agents, stops
 from .bindings import holding_of, living
-from .conversation import mask_of, masked_turns
+from .conversation import log_path, mask_of, masked_turns
 from .memory import memory
 from .settings import settings_of
 from .stops import ChatRounds
@@ -66,8 +66,10 @@ def caller_of(agent: Agent, ports: Ports) -> Caller:
         inside=held.handover_id if held else "",
         project_root=held.project_root if held else agents.project_root(context),
         person_count=person["count"],
+        person_in_children=kept["in_children"],
         person_messages=tuple(person["last"]),
         person_asked=tuple(kept["asked"]),
+        log_path=str(log_path(context)),
         turns=lambda count: masked_turns(agent, count, ports.mask),
     )
 

@@ -1,0 +1,156 @@
+"""Which of the languages of `patterns` a text is in, and what in it only looks like a refusal. Data
+and one rule; where it is in doubt it says so.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+ENGLISH: Final = "en"
+# The small words of a language: a text of some length always holds one.
+_SMALL: Final = {
+    ENGLISH: "the a an and or of to in is are be for with on at it this that we you i my our me your"
+    " please not no do don't can should will have has from as but if all only so what how",
+    "de": "der die das und oder nicht ist sind ein eine einen einem ich wir sie du es mit für auf bei"
+    " zu im den dem des kein keine bitte auch noch nur aber wenn uns mir mich mein unser wie was von an dich dir sich",
+    "fr": "le la les un une des et ou ne pas est sont de du je nous vous il elle on pour avec sur dans"
+    " au aux ce cette mon notre ma si mais plus que qui en tu moi merci",
+    "es": "el la los las un una y o no es son de del yo nosotros usted para con en que por mi nuestro"
+    " pero si más lo se al gracias esta este ni nada me nos",
+    "pt": "o a os as um uma e ou não é são de do da eu nós você para com em que por meu nosso mas se"
+    " mais isso no na por favor nem me nos obrigado",
+    "it": "il lo la i gli le un una e o non è sono di del della io noi per con in che mi nostro ma se"
+    " più questo questa al nel grazie né ci da",
+    "nl": "de het een en of niet is zijn van ik wij we je u voor met op in te dat dit mijn ons onze"
+    " maar als geen naar ook bij graag om",
+    "pl": "i w na nie jest są z do że się to ja my dla od po o jak ale lub czy mój nasz proszę tylko"
+    " bez już za co mi nam tego",
+}
+# Others, whose small words must not be taken for those above.
+_UNKNOWN_SMALL: Final = frozenset(
+    " ".join(
+        (
+            "och att är inte det som på av för med den till har vi jag kan ska men ett",  # Swedish
+            "og er ikke af til jeg kan skal men et ikkje eg som på det",  # Danish, Norwegian
+            "ja on ei se että mutta kun me sinä minä voi ole tämä kanssa",  # Finnish
+            "ve bir bu için değil mi ile ben biz çok ama da ne olarak olsun gibi var yok",  # Turkish
+            "že je na se si to ne jsem jsme pro ale by jak který jako není prosím",  # Czech
+            "az és nem egy hogy is van ez meg de csak kell vagy legyen",  # Hungarian
+            "și nu este sunt pentru cu că din la ce mai dar sau fi vă",  # Romanian
+            "dan yang tidak untuk dengan ini itu di ke dari saya kami akan ada jangan",  # Indonesian
+            "và không của là cho với một các này được tôi chúng trong có những đừng",  # Vietnamese
+        )
+    ).split()
+)
+_SMALL_OF: Final = {name: frozenset(words.split()) for name, words in _SMALL.items()}
+_SCRIPTS: Final = {
+    "ru": re.compile("[\u0430-\u044f\u0451]"),
+    "zh": re.compile("[\u4e00-\u9fff]"),
+    "ja": re.compile("[\u3040-\u30ff]"),
+    "ko": re.compile("[\uac00-\ud7af]"),
+    "th": re.compile("[\u0e00-\u0e7f]"),
+    "ar": re.compile("[\u0621-\u064a]"),
+}
+# Letters of another language in one of these scripts, and letters of other scripts.
+_OTHER: Final = re.compile(
+    "[\u0456\u0457\u0454\u0491\u045e\u0458\u0459\u045a\u045b\u0452\u0453\u045c\u0455\u04af\u04e9\u049b"
+    "\u067e\u0686\u0698\u06af\u06cc\u06a9\u0679\u0688\u0691\u06d2"
+    "\u0370-\u03ff\u0530-\u05ff\u0700-\u0dff\u0e80-\u10ff\u1200-\u137f\u1780-\u17ff]"
+)
+_OTHER_LETTERS: Final = 3
+_PLAIN_WORD: Final = re.compile(r"(?<![\w./\\@$%{}<>=-])[^\W\d_]+(?:'[^\W\d_]+)?(?![\w/\\@={}<>(])")
+_TELLING_WORDS: Final = 5
+
+
+def languages_of(text: str) -> frozenset[str] | None:
+    """The languages of a folded text: none of a text too short to tell, None where one of them is
+    not known here."""
+    if len(_OTHER.findall(text)) >= _OTHER_LETTERS:
+        return None
+    found = {name for name, letter in _SCRIPTS.items() if letter.search(text)}
+    spoken = _PLAIN_WORD.findall(text)
+    latin = [word for word in spoken if word[0] < "\u0370"]
+    counts = {name: sum(word in small for word in latin) for name, small in _SMALL_OF.items()}
+    most = max(counts.values())
+    if sum(word in _UNKNOWN_SMALL for word in latin) > most:
+        return None
+    is_told = most > 1 or len(latin) >= _TELLING_WORDS
+    if most and is_told:
+        found |= {name for name, count in counts.items() if 2 * count >= most}
+    elif is_told:
+        return None
+    return frozenset(found)
+
+
+SMALL_WORDS: Final = frozenset[str]().union(*_SMALL_OF.values())
+
+# What says no and refuses nothing: something does not work, nobody knows, a limit.
+NO_REFUSAL: Final = (
+    r"\b(?:does|did|do|is|was|has|have|can|could|would|will)(?: not|n't) (?:\w+ )?(?:work|load|start"
+    r"|run|compil|build|open|render|respond|connect|pass|match|exist|arriv|respond|turn up)\w*",
+    r"\bno (?:longer|such|errors?|idea|response|connection|output|effect|luck|matter|doubt)\b",
+    r"\bnot (?:only|just)\b",
+    r"\b(?:i|we) (?:do not|don't|did not|didn't) (?:really )?(?:know|remember|understand)\b",
+    r"\b(?:no|not) (?:more|less|longer|later|bigger|larger|fewer|earlier|slower) than\b",
+    r"\bfunktionier\w*(?: \w+){0,2} nicht\b|\bnicht mehr als\b|\bnicht (?:größer|länger|später) als\b",
+    r"\bgeht(?: \w+){0,2} nicht mehr\b|\b(?:weiß|wissen)(?: \w+){0,2} nicht\b|\bkeine ahnung\b",
+    r"\bnicht nur\b|\bnon solo\b|\bno s[óo]lo\b|\bnão só\b|\bniet alleen\b|\bnie tylko\b|не только",
+    r"\bne (?:marche|fonctionne|démarre|compile|charge|répond)\w* (?:pas|plus)\b|\bpas plus de\b",
+    r"\b(?:je ne sais|on ne sait) pas\b|\baucune idée\b|\bpas seulement\b",
+    r"\bno (?:funciona|carga|arranca|compila|responde)\w*|\bno más de\b|\bno (?:lo )?sé\b|\bni idea\b",
+    r"\bnão (?:funciona|carrega|arranca|compila|responde)\w*|\bnão mais (?:de|que)\b|\bnão sei\b",
+    r"\bnon (?:funziona|carica|parte|compila|risponde)\w*|\bnon più di\b|\bnon (?:lo )?so\b",
+    r"\bwerkt(?: \w+){0,2} niet\b|\bniet meer dan\b|\bweet(?: \w+){0,2} niet\b|\bgeen idee\b",
+    r"\bnie (?:działa|ładuje|startuje|kompiluje|odpowiada)\w*|\bnie więcej niż\b|\bnie wiem\b",
+    r"не (?:работа|загружа|запуска|открыва|компилиру|отвеча)\w*|не (?:более|больше|позже|менее)\b"
+    r"|не знаю",
+    r"不(?:能用|起作用|响应|知道|清楚|超过|多于|少于)|没有?反应|无法(?:启动|加载|打开|运行)",
+    r"動(?:かない|きません|作しない)|反応しない|(?:分|わ)から(?:ない|ん)|知らない|知りません",
+    r"안 (?:돼|되|됩|열)\w*|작동하지 않\w*|모르\w*|ไม่ทำงาน|ใช้ไม่ได้|ไม่(?:รู้|ทราบ)",
+    r"لا (?:يعمل|تعمل|أعرف|أدري)",
+)
+# How a refusal is told in English, where nearly every field has the name that the person uses.
+REFUSES_IN_ENGLISH: Final = (
+    r"(?:^|[,;:.!?(—–-]\s*|\b(?:and|but|so|then|please|with|have|want|need|is|are|be|there) )no (?!\d)\w",
+    r"(?:^|[,;:.!?(—–-]\s*|\b(?:and|but|so|then|please|just|ever|better|always) )(?:do not|don't|never)"
+    r" (?!(?:commit|merge|push|deploy|install|refactor|rewrite|rename|break|touch|change|modify|edit"
+    r"|overwrite|migrate|upgrade|rebase|restart|build|compile|test|worry|forget|hesitate|know)\b)\w",
+    r"\b(?:i|we|you|they|he|she|nobody|client|customer|boss|legal)\b(?:'\w+)?[^.!?;]{0,40}?(?:n't|\bnot|\bnever)\b",
+    r"\b(?:should|must|may|ca|can|shall?|need|is|are|wo|will|would|does|do)(?: not|n't)(?: \w+){0,2}"
+    r" (?:show|publish|list|mention|includ|public|shar|disclos|known|ask|need|necess|requir|relevant"
+    r"|available|visible|for|on|in|up|open|part|appear|belong|go|leave|your|that|something|a)\w*",
+    r"\bnot (?:now|yet|today|here|public|for|on|in|necessary|needed|relevant|that|this|until|before|a"
+    r"|my|our|something|willing|comfortable|going|happy|allowed|sharing|telling|giving|show\w*|ask\w*)\b",
+    r"\b(?:without|none|nobody|no one|no comment|n/a|neither|nor|nothing|nope|nah)\b",
+    r"\b(?:privat\w*|personal|sensitive|internal|undisclosed|unlisted|nda|embargo\w*|withh\w+)\b",
+    r"\b(?:pass|next question|between us|stays? (?:with (?:me|us)|out|off)|let's not|quiet\w*)\b",
+    r"\b(?:i|we)(?:'d| would)? (?:rather|prefer)\b|\banonym\w*|\bblank\b|\benough (?:about|of|with)\b",
+    r"\b(?:hid(?:e|es|den|ing)|omit\w*|skip\w*|secret\w*|confidential\w*|exclud\w*|refus\w*|declin\w*)\b",
+    r"\b(?:remov\w*|stop|avoid\w*|forget|ignore|delete|drop(?![- ]?downs?\b))\b|\boff(?: the table|[- ]limits)\b",
+    r"\b(?:leav\w+|keep|kept|stay\w*|tak\w+) (?:[\w']+ ){0,5}(?:out|off|away|back|down|aside|alone)\b",
+    r"\b(?:already (?:told|said)|told you|as i said|can wait|move on|tab(?:u|oo)|too early|rid of)\b",
+)
+# Nothing and nobody, and what else says no in other languages.
+REFUSES_ABROAD: Final = (
+    r"\b(?:nichts|niemand\w*|nirgends|rien|personne|nada|nadie|ninguém|niente|nulla|nessuno|niets)\b",
+    r"\b(?:niemand|nic|nikt|nikomu|privé|privado|privato|prywatn\w+|vertraulich|confidenti?el\w*)\b",
+    r"\b(?:confidencial\w*|riservat\w+|vertrouwelijk|poufn\w+|privat|intern)\b",
+    r"ничего|никто|никому|скрой\w*|скрыва\w*|конфиденц\w*|личн(?:ое|ая|ый)",
+    r"私人|隐私|隱私|内部|機密|机密|免谈|内緒|プライベート|비공개|사적|ส่วนตัว|خاص",
+)
+# Beside the rules of the extract: how a limit or a choice is told in other languages.
+DECIDES_ABROAD: Final = (
+    r"\b(?:höchstens|mindestens|maximal|bis spätestens|statt|soll(?:en|te)?|nimm|nehmt|verwende\w*"
+    r"|benutz\w*|nutze\w*|immer|genehmigt|vermeide\w*)\b",
+    r"\b(?:au (?:plus|moins|maximum)|utilis(?:e|ez|ons)|préfér\w+|toujours|interdit|évite\w*|plutôt)\b",
+    r"\b(?:como (?:máximo|mínimo)|a lo sumo|al menos|us(?:a|en|emos)|utilic\w+|siempre|prohibido"
+    r"|evit[ae]\w*|prefier\w+)\b",
+    r"\b(?:no (?:máximo|mínimo)|pelo menos|us(?:e|em)|utiliz\w+|sempre|proibido|prefir\w+)\b",
+    r"\b(?:al (?:massimo|più)|almeno|us(?:a|ate|iamo)|utilizz\w+|vietato|evita\w*|preferi\w+)\b",
+    r"\b(?:hoogstens|minstens|maximaal|gebruik\w*|altijd|verboden|vermijd\w*|moet(?:en)?)\b",
+    r"\b(?:najwyżej|co najmniej|maksymalnie|używa\w+|zawsze|zabronion\w+|unika\w+)\b",
+    r"(?:максимум|минимум|не (?:более|позже|менее)|используй\w*|всегда|запрещ\w+|избегай\w*)",
+    r"(?:最多|至少|不超过|使用|总是|禁止|避免|以内|まで|以上|使って|使う|常に|최대|최소|이내|사용|항상|금지)",
+    r"(?:ไม่เกิน|อย่างน้อย|ใช้|เสมอ|يجب|على الأكثر|على الأقل|استخدم|دائما|ممنوع)",
+)
