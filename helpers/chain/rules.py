@@ -23,7 +23,7 @@ ASK_THE_PERSON = (
     "tell the person what stands and ask how to go on; their next message lifts the stop"
 )
 # What `stopped_by` makes up where nobody says where the work stands still.
-_STOPPED_BY = re.compile(r"[^,\n]*, hop \d+: [a-z]+")
+_STOPPED_BY = re.compile(r"[^,\n]*, hop \d+: [a-z ]+")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..arguments.reply import NOTE_PARTS
-from ..chain import merge
+from ..chain import merge, rules
 from ..chain.chain import Handover
 from ..records import shelf
 from ..records.folder import HandoverFolder
@@ -14,8 +14,9 @@ from ..values.errors import RecordError
 from ..values.events import about
 from .answer import Answer, answer_of, told_before
 from .receive import cancelled_inside, unfinished
-from .standing import chain_of, holding, of_chat
+from .standing import chain_of, holding, of_chat, task_of
 
+NO_VERDICT = "answered without a verdict"
 _NO_OUTCOME = ("prepared", "superseded")
 
 
@@ -28,14 +29,17 @@ def close(handover_id: str, kind: str, why: str, call: Call, *, said: str = "") 
         if not handover.is_open and handover.state != "prepared":
             return told_before(handover, book.folder, call)
         packet = merge.brought_up(handover.packet, book.chain.newest)
-        if kind != "done":
+        if kind == "done":
+            stopped_at = rules.stopped_by(packet.stopped_at, handover, NO_VERDICT)
+            packet = packet.model_copy(update={"stopped_at": stopped_at})
+        else:
             packet = unfinished(packet, handover, kind, call)
         why = safe(why, call.ports.mask)[0]
         closing = events.KINDS[kind].model_validate(
             {
                 "packet": packet,
                 "note": closing_note(handover, safe(said, call.ports.mask)[0], why),
-                "outcome": "completed" if kind == "done" else "blocked",
+                "outcome": "unknown" if kind == "done" else "blocked",
                 "implicit": True,
                 "why": why,
                 "person_messages": call.caller.person_count,
@@ -69,7 +73,8 @@ def outcome_of(handover_id: str, call: Call) -> Answer | None:
 
 
 def sweep(alive: frozenset[str], call: Call) -> tuple[str, ...]:
-    """Close as cancelled what is open in this chat's chains and held by no living agent.
+    """Close as cancelled what is open in this chat's chains and held by no living agent, here or on
+    another machine.
 
     Returns the ids.
     """
@@ -84,7 +89,7 @@ def sweep(alive: frozenset[str], call: Call) -> tuple[str, ...]:
         if not of_chat(chain, folder, caller.chat_id):
             continue
         for handover in chain.open:
-            if handover.id not in alive:
+            if handover.id not in alive and not task_of(handover):
                 close(handover.id, "cancelled", "its agent is gone", call)
                 gone.append(handover.id)
     return tuple(gone)

@@ -20,7 +20,7 @@ from ..values.events import Delivered, about
 from .artifacts import Files
 from .package import Limits, earlier_work, notices, package_of, with_turns
 from .prepare import limits_of
-from .standing import holding, specialist_of
+from .standing import check_runs_here, holding, specialist_of
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,8 @@ def deliver(handover_id: str, call: Call, *, way: str, beside: str = "") -> Deli
     """
     with holding(handover_id, call) as (book, handover):
         rules.check_deliverable(handover, book.chain, call.caller.inside)
+        specialist = specialist_of(call.settings, handover.receiver)
+        check_runs_here(specialist, handover, str(book.folder.root))
         limits = limits_of(handover)
         artifacts = Files(book.folder).status(handover.packet)
         source = footprint(book.ledger.path)
@@ -66,7 +68,7 @@ def deliver(handover_id: str, call: Call, *, way: str, beside: str = "") -> Deli
         return Delivery(
             package.text,
             handover,
-            specialist_of(call.settings, handover.receiver).name,
+            specialist.name,
             handover.id if handover.is_open else handover.prepared.answers,
             str(book.folder.root),
         )

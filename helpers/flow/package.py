@@ -88,17 +88,19 @@ def package_of(
     earlier: tuple[tuple[str, str], ...] = (),
     keeps_room: bool = False,
     reserve: int = 0,
+    foot: str = "",
 ) -> Packed:
     """All that was asked to travel, fitted into the limit when it is larger.
 
     `artifacts` is how each file is now; with `keeps_room` there must be room for one line on those
-    that change; `reserve` tokens of the limit are left free. Raises RequestError
+    that change; `reserve` tokens of the limit are left free; `foot` stands in place of the briefing and of
+    how to answer here. Raises RequestError
     (limit_not_positive) when even what is never cut does not fit.
     """
     counter, limit = call.ports.counter(), limits.tokens - reserve
-    where = on_one_line(str(briefing_path(folder, packet)))
-    foot = f"briefing: {where}\n{resources.text('package_foot')}"
-    drawing = _Drawing(packet, foot, artifacts, notices, earlier, call.ports.mask)
+    drawing = _Drawing(
+        packet, foot or foot_here(folder, packet), artifacts, notices, earlier, call.ports.mask
+    )
     package = fitting.whole(drawing.parts(), counter.count, likely_tokens=limit)
     estimated = package.tokens
     if limits.overflow == "fit":
@@ -107,6 +109,11 @@ def package_of(
         if estimated > limit:
             package = fitted(drawing, limit, counter.count)
     return Packed(package, estimated, counter.name)
+
+
+def foot_here(folder: HandoverFolder, packet: HandoverPacket) -> str:
+    where = on_one_line(str(briefing_path(folder, packet)))
+    return f"briefing: {where}\n{resources.text('package_foot')}"
 
 
 def fitted(drawing: _Drawing, limit_tokens: int, count: fitting.Count) -> Package:

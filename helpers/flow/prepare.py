@@ -176,8 +176,10 @@ def meaning(request: HandoverRequest, mark: str, chain: Chain, call: Call) -> Re
     rules.check_stop(chain)
     rules.check_answers(chain, request.answers, specialist.profile)
     rules.check_goal(chain, sender, request.given.goal)
-    second = rules.second_call(chain, sender, specialist.profile, mark, leg=bool(caller.continues))
     newest = chain.newest_to(specialist.profile)
+    if newest is not None and means_start(request, newest, caller.inside):
+        return Repeat(newest)
+    second = rules.second_call(chain, sender, specialist.profile, mark, leg=bool(caller.continues))
     if newest is not None and second in ("repeat", "repeat_open"):
         return Repeat(newest)
     rules.check_depth(chain, sender, settings)
@@ -186,6 +188,15 @@ def meaning(request: HandoverRequest, mark: str, chain: Chain, call: Call) -> Re
         return New(newest)
     rules.check_hops(chain, settings)
     return New()
+
+
+def means_start(request: HandoverRequest, newest: Handover, inside: str) -> bool:
+    """`start` with nothing but the receiver and the topic: what stands prepared shall be started,
+    or waited for."""
+    if not request.start or request.answers or newest.parent != inside:
+        return False
+    says = request.given.model_dump(exclude={"return_condition"}, exclude_defaults=True)
+    return not says and (newest.state == "prepared" or newest.is_open)
 
 
 def check_packet(packet: HandoverPacket, chain: Chain, call: Call) -> None:

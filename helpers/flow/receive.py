@@ -27,8 +27,10 @@ from .packet import evidence
 from .standing import holding, specialist_of
 
 
-def reply(args: Mapping[Any, Any], call: Call) -> Answer:
+def reply(args: Mapping[Any, Any], call: Call, *, asks_again: bool = True) -> Answer:
     """A specialist's verdict on the handover it works in (`call.caller.inside`).
+
+    `asks_again` false: who sent it cannot be asked for the parts that its note lacks.
 
     Raises HandoverError: RequestError for bad arguments, RefusedError (nothing_open, graph,
     incomplete: asked for once).
@@ -42,7 +44,9 @@ def reply(args: Mapping[Any, Any], call: Call) -> Answer:
             given = answers_in_package(request, handover)
             if given:
                 return remind(book, handover, given)
-        check_reply(book, handover, request, call)
+        check_route(handover, request, call)
+        if asks_again:
+            check_note(book, handover, request)
         return hand_back(book, handover, request, call)
 
 
@@ -108,12 +112,15 @@ def remind(book: Book, handover: Handover, answers: Mapping[str, str]) -> Answer
     return Answer(text)
 
 
-def check_reply(book: Book, handover: Handover, request: ReplyRequest, call: Call) -> None:
-    """Before a hand-back is taken: a receiver that the graph allows, and the four parts of the
-    note, asked for once. Raises RefusedError."""
+def check_route(handover: Handover, request: ReplyRequest, call: Call) -> None:
+    """The work moves on to whom the graph allows. Raises RefusedError."""
     roster = call.settings.roster
     if request.hand_to:
         rules.check_route(roster, handover.receiver, roster.find(request.hand_to))
+
+
+def check_note(book: Book, handover: Handover, request: ReplyRequest) -> None:
+    """The four parts of the note, asked for once. Raises RefusedError (incomplete)."""
     if request.verdict != "done" or not request.lacking or was_asked_for_all(handover):
         return
     why = f"the note lacks {', '.join(request.lacking)}"

@@ -115,10 +115,12 @@ def next_step(prepared: Prepared) -> str:
     """What the orchestrator does now, with the complete tool call as one-line JSON at the end."""
     identity, specialist = prepared.packet.identity, prepared.specialist
     if prepared.state != "prepared":
-        start = start_call(specialist, identity.handover_id, fresh=False)
+        start = start_call(specialist, prepared.packet, prepared.project_root, fresh=False)
         return (
             f"Orchestrator: {identity.receiver} already holds {identity.handover_id}"
             f" ({prepared.state}), nothing was started; when it does not run, let it go on: {start}"
         )
-    start = start_call(specialist, identity.handover_id, fresh=not prepared.answers)
-    return f"Orchestrator: review the package, then call_subordinate(...): {start}"
+    fresh = not prepared.answers
+    start = start_call(specialist, prepared.packet, prepared.project_root, fresh=fresh)
+    tool = "handover_to_specialist" if specialist.remote else "call_subordinate"
+    return f"Orchestrator: review the package, then {tool}(...): {start}"

@@ -12,6 +12,7 @@ from ..records.folder import HandoverFolder
 from ..text.quote import inert, one_line
 from ..values.call import COMMAND_LINE, Call
 from ..values.errors import RecordError, RefusedError
+from ..values.events import Delivered
 from ..values.roster import Specialist
 from ..values.settings import Settings
 from .reference import start_call
@@ -35,6 +36,23 @@ def held_by(handover_id: str, call: Call) -> Handover:
             "unknown_reference",
         )
     return handover
+
+
+def task_of(handover: Handover) -> Delivered | None:
+    """Where the work of a handover that went to another machine is; None for one that did not."""
+    delivered = handover.last(Delivered)
+    return delivered if delivered and delivered.remote else None
+
+
+def check_runs_here(specialist: Specialist, handover: Handover, project_root: str) -> None:
+    """A specialist of another machine is no subordinate. Raises RefusedError (start_failed)."""
+    if specialist.remote:
+        start = start_call(specialist, handover.packet, project_root)
+        raise RefusedError(
+            f"{specialist.profile} works on another machine and is no subordinate",
+            f"start it with {start}",
+            "start_failed",
+        )
 
 
 @contextmanager
@@ -113,14 +131,15 @@ def _standing_in(chain: Chain, call: Call) -> Iterator[str]:
     for handover in chain.handovers:
         is_newest = chain.newest_to(handover.receiver) is handover
         if is_newest and handover.parent == caller.inside:
-            line = _standing_line(handover, call.settings)
+            line = _standing_line(handover, call)
             if line:
                 yield line
 
 
-def _standing_line(handover: Handover, settings: Settings) -> str:
-    specialist = specialist_of(settings, handover.receiver)
-    start = start_call(specialist, handover.id, fresh=not handover.is_open)
+def _standing_line(handover: Handover, call: Call) -> str:
+    specialist = specialist_of(call.settings, handover.receiver)
+    root = call.caller.project_root
+    start = start_call(specialist, handover.packet, root, fresh=not handover.is_open)
     if handover.state == "prepared":
         return f"Prepared, not started: {handover.id} to {handover.receiver}. Start it with {start}"
     if handover.is_open:

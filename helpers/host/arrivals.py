@@ -94,6 +94,8 @@ async def check_can_run(seat: Seat, handover: Handover) -> None:
     Unlike start=true, where the run is the call itself, the model may call again.
     Raises RefusedError (start_failed).
     """
+    specialist = standing.specialist_of(seat.call.settings, handover.receiver)
+    standing.check_runs_here(specialist, handover, seat.root)
     try:
         runs.refuse_unknown_profile(seat.agent, handover.receiver)
     except RefusedError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from asyncio import to_thread
 from typing import Any
 
-from agent import Agent, AgentContext
+from agent import Agent, AgentContext, AgentContextType
 from helpers.errors import InterventionException
 
 from ..chain.chain import Handover
@@ -13,7 +13,17 @@ from ..flow import close, receive, standing
 from ..flow.answer import Answer
 from ..history.heard import CHAT, CHILD
 from ..values.errors import HandoverError
-from . import arrivals, bindings, conversation, hand_back, memory, stops, unrecorded, voice
+from . import (
+    arrivals,
+    bindings,
+    conversation,
+    hand_back,
+    memory,
+    remote_legs,
+    stops,
+    unrecorded,
+    voice,
+)
 from .agents import root_context, superior
 from .bindings import SPOKEN_TO, STATE, binding, holders_of
 from .seat import Seat, seat_of, standing_lines, sweep
@@ -30,8 +40,13 @@ KEPT_AFTER = ("clarify",)  # a specialist that asked is asked back: it keeps its
 
 
 def person_wrote(context: AgentContext, message: Any) -> None:
-    """The person's own message in the chat they see: it lifts stops; a nudge does not."""
+    """The person's own message in the chat they see: it lifts stops; a nudge does not.
+
+    The host's temporary chats for A2A and MCP take a program's message the same way (HOST N13).
+    """
     context.data[arrivals.SPOKEN] = True
+    if context.type == AgentContextType.BACKGROUND:
+        return
     text = str(getattr(message, "message", "") or "")
     nudged_on = context.data.pop(NUDGED, False)
     if nudged_on or not text.strip():
@@ -63,6 +78,7 @@ def stopped(context: AgentContext, why: str) -> None:
     """The chat's task is killed: whoever works is interrupted, and may go on or be gone."""
     if not context.is_running():
         return
+    remote_legs.stopped(context, why)
     for agent, held in holders_of(context):
         unrecorded.record(agent, held, "interrupted", why)
         agent.data.pop(STATE, None)
@@ -196,7 +212,8 @@ async def offers(agent: Agent) -> str:
     with said_once(agent):
         seat = seat_of(agent)
         await to_thread(unrecorded.catch_up, seat)
-        for note in await hand_back.unread_notes(agent):
+        notes = [*await hand_back.unread_notes(agent), *await remote_legs.fetched(seat)]
+        for note in notes:
             agent.hist_add_tool_result("handover_to_specialist", note)
         for handover_id in await to_thread(sweep, seat):
             why = "its specialist is gone; hand over again what is still wanted"

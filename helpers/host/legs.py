@@ -12,7 +12,7 @@ from ..flow import close, deliver, onward, result
 from ..flow.answer import Answer
 from ..flow.prepare import Prepared
 from ..values.errors import Code, HandoverError
-from . import arrivals, hand_back, runs, voice
+from . import arrivals, hand_back, remote_legs, runs, voice
 from .hand_back import IN_LOOP, RETURNED
 from .seat import Seat
 from .voice import HandoverResponse
@@ -46,6 +46,8 @@ async def start(seat: Seat, tool: Any, prepared: Prepared) -> HandoverResponse:
 def _told(leg: Prepared, answer: Answer) -> dict[str, JsonValue]:
     identity = leg.packet.identity
     told = {name: answer.summary.get(name) for name in ("verdict", "outcome", "implicit")}
+    if leg.specialist.remote:
+        told["on"] = leg.specialist.remote.origin
     return {"handover_id": identity.handover_id, "specialist": identity.receiver, **told}
 
 
@@ -53,6 +55,8 @@ async def run_leg(seat: Seat, tool: Any, prepared: Prepared) -> Answer:
     """One specialist's run from delivery to its answer. The person's intervention passes."""
     agent, identity = seat.agent, prepared.packet.identity
     specialist = prepared.specialist
+    if specialist.remote:
+        return await remote_legs.run_leg(seat, tool, prepared, specialist.remote)
     try:
         runs.refuse_unknown_profile(agent, specialist.profile)
         delivery = await to_thread(deliver.deliver, identity.handover_id, seat.call, way="start")

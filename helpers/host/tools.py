@@ -41,7 +41,7 @@ async def handover(agent: Agent, tool: Any, args: Mapping[str, Any]) -> Handover
     if not seat.inside:
         seat = seat.at(prepared.project_root)
         memory.remember_root(agent, seat.call.caller.project_root)
-    if prepared.start and prepared.state == "prepared":
+    if prepared.start and (prepared.state == "prepared" or prepared.specialist.remote):
         try:
             return await legs.start(seat, tool, prepared)
         except HandoverError as error:

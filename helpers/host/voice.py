@@ -6,6 +6,7 @@ import html
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from agent import Agent, AgentContext
 from helpers.errors import RepairableException
@@ -47,6 +48,12 @@ def repairable(error: HandoverError) -> RepairableException:
     The host expands braces in its text (HOST fact 15).
     """
     return RepairableException(inert(str(error)))
+
+
+async def progress(tool: Any, text: str) -> None:
+    """What a tool waits for, in its row; kept by the host when the person interrupts it."""
+    await tool.set_progress(text)
+    tool.log.update(content=text)
 
 
 def tell(agent: Agent, heading: str, content: str = "") -> None:

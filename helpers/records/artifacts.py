@@ -50,6 +50,20 @@ def artifact_facts(root: Path, path: str) -> Facts:
         return Facts(missing="unrecorded")
 
 
+def text_of(root: Path, path: str, most_bytes: int) -> str | None:
+    """What a file of the project says, None where it is no UTF-8 text of at most so many bytes."""
+    try:
+        inside = _inside(root, path)
+        if inside is None:
+            return None
+        with _opened(root, inside) as file:
+            content = file.read(most_bytes + 1)
+        text = content.decode("utf-8")
+    except (OSError, ValueError, RecordError):
+        return None
+    return text if len(content) <= most_bytes and "\0" not in text else None
+
+
 def check_artifact(root: Path, artifact: Artifact, now: Facts | None = None) -> Comparison:
     """Compare a file with what the packet recorded; "unrecorded" when there is nothing to compare.
 

@@ -4,7 +4,8 @@
     ├── RequestError            the call itself: missing or bad arguments
     ├── RefusedError            the call is well-formed, the rules say no
     ├── RecordError             the record could not be written, read or trusted
-    └── SettingsError           settings or roster are wrong; names the entry
+    ├── SettingsError           settings or roster are wrong; names the entry
+    └── RemoteError             a specialist on another machine: not reached, or no answer to use
 
 A bug is none of these and is never dressed up as one. The host's own exceptions pass through.
 """
@@ -108,6 +109,17 @@ class RecordError(HandoverError):
 
 class SettingsError(HandoverError):
     """Settings or roster are wrong; the message names the entry and the field."""
+
+
+class RemoteError(HandoverError):
+    """Another machine could not be reached, refused, or answered what cannot be used.
+
+    `gone`: it knows nothing of the task.
+    """
+
+    def __init__(self, message: str, hint: str = "", *, gone: bool = False) -> None:
+        super().__init__(message, hint, "start_failed")
+        self.gone = gone
 
 
 class MemoryRuleError(AssertionError):

@@ -130,7 +130,10 @@ class Superseded(Payload):
 
 
 class Delivered(Payload):
-    """The package went to its specialist: its tokens and hash, and how each artifact then was."""
+    """The package went to its specialist: its tokens and hash, and how each artifact then was.
+
+    `remote` is the origin of another machine's address, `task` and `context` are its ids there.
+    """
 
     kind = "delivered"
     follows = frozenset({"prepared"})
@@ -144,6 +147,9 @@ class Delivered(Payload):
     limit: int | None = None
     overflow: Literal["fit", "whole"] = "fit"
     include_recent_turns: int | None = None
+    remote: Annotated[str | None, EXACT] = None
+    task: str | None = None
+    context: str | None = None
 
 
 class Accepted(Payload):

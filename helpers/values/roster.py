@@ -8,13 +8,14 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
+from . import plain_yaml
 from .authority import bounded
 from .errors import RequestError, SettingsError
 from .names import key, short
 from .packet import Authority
+from .remote import Remote
 
 MAX_TEXT_CHARS = 200_000
 MAX_ENTRIES = 500
@@ -22,6 +23,7 @@ MAX_ENTRIES = 500
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,63}")
 _FRAME = " \t\r\n\"'`´“”‘’«»[](){}<>.,;:*"
 _EMOJI = re.compile("[\u200d\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]*")
+_OF_REMOTE = ("share", "inline_artifacts", "remote_onward")
 _SEE_DEFAULTS = "see default_config.yaml"
 _YAML_HINT = "each entry is `profile:` and its fields indented below, see default_config.yaml"
 
@@ -66,6 +68,7 @@ class Specialist(BaseModel):
     requires: tuple[str, ...] = ()
     sla_minutes: float = Field(default=60, gt=0, allow_inf_nan=False)
     authority: Authority = Authority()
+    remote: Remote | None = None
 
     @property
     def name(self) -> str:
@@ -188,26 +191,6 @@ def _stricter(own: Specialist, other: Specialist) -> Specialist:
     )
 
 
-class _PlainLoader(yaml.SafeLoader):
-    """YAML without aliases, which a hostile file can make grow without end, and no key twice."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.MarkedYAMLError(problem="aliases (*name) are not allowed", problem_mark=mark)
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        seen: set[str] = set()
-        for name, _ in node.value:
-            text = str(name.value)
-            if text in seen:
-                problem = f'"{short(text)}" stands twice'
-                raise yaml.MarkedYAMLError(problem=problem, problem_mark=name.start_mark)
-            seen.add(text)
-        return super().construct_mapping(node, deep)
-
-
 def from_text(text: str) -> Any:
     """What a roster written as YAML text holds, unchecked: `build` checks it.
 
@@ -218,14 +201,9 @@ def from_text(text: str) -> Any:
         message = f"roster has {len(text)} characters, at most {MAX_TEXT_CHARS} are read"
         raise SettingsError(message, "shorten it")
     try:
-        return yaml.load(text, Loader=_PlainLoader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "somewhere"
-        problem = short(str(error.problem))
-        raise SettingsError(f"roster is no YAML: {where}: {problem}", _YAML_HINT) from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise SettingsError(f"roster is no YAML: {short(str(error))}", _YAML_HINT) from error
+        return plain_yaml.load(text)
+    except ValueError as error:
+        raise SettingsError(f"roster is no YAML: {error}", _YAML_HINT) from error
 
 
 def build(raw: object) -> Roster:
@@ -259,16 +237,27 @@ def _entry(profile: str, fields: Any) -> Specialist:
     if not isinstance(fields, Mapping):
         message = f"roster.{profile} must be a mapping, got {type(fields).__name__}"
         raise SettingsError(message, _SEE_DEFAULTS)
+    fields = _with_remote(fields)
     title = str(fields.get("title") or profile.replace("_", " ").replace("-", " ").title())
     try:
         return Specialist.model_validate({**fields, "profile": profile, "title": title})
     except ValidationError as error:
         first = error.errors()[0]
         field = short(".".join(map(str, first["loc"])))
-        came = short(str(first["input"]))
+        came = "" if first["loc"][0] == "remote" else f", got {short(str(first['input']))}"
         known = ", ".join(name for name in Specialist.model_fields if name != "profile")
-        message = f"roster.{profile}.{field}: {first['msg']}, got {came}"
+        message = f"roster.{profile}.{field}: {first['msg']}{came}"
         raise SettingsError(message, f"fields of an entry: {known}") from error
+
+
+def _with_remote(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What goes to another machine may stand beside `remote` or in it."""
+    remote = fields.get("remote")
+    beside = {name: fields[name] for name in _OF_REMOTE if name in fields}
+    if not isinstance(remote, Mapping) or not beside:
+        return fields
+    own = {name: value for name, value in fields.items() if name not in beside}
+    return {**own, "remote": {**remote, **beside}}
 
 
 def _by_spelling(entries: tuple[Specialist, ...]) -> dict[str, str]:

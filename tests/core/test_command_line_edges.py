@@ -186,7 +186,8 @@ def test_every_odd_file_and_folder_is_one_line_of_error(tmp_path, command):
 def test_both_sources_and_a_key_given_twice_are_named(tmp_path):
     file = tmp_path / "s.yaml"
     file.write_text("git_ignore: all\nroster: {}\ngit_ignore: none\n")
-    assert "'git_ignore' is given twice, line 3" in handover(tmp_path, "--settings", file).stderr
+    said = handover(tmp_path, "--settings", file).stderr
+    assert 'line 3, column 1: "git_ignore" is given twice' in said
     assert "both given" in handover(tmp_path, "--chat", CHAT).stderr
 
 
