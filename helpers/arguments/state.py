@@ -15,7 +15,9 @@ from .plain import is_name, key, lines, listed, text
 from .sent import Sent
 
 STATUSES: tuple[str, ...] = get_args(StateStatus)
-WITHOUT_VALUE = frozenset({"declined", "skipped_not_triggered", "skipped_section_omitted"})
+WITHOUT_VALUE = frozenset(
+    {"declined", "claimed", "skipped_not_triggered", "skipped_section_omitted"}
+)
 _ABOUT = frozenset({"value", "status", "owner", "hop"})
 _WORDS = ("verbatim", "words", "quote", "reason", "why")
 _NAMES = ("field", "id", "name")

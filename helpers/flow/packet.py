@@ -18,12 +18,13 @@ from ..values.events import Asked, DeclineLifted
 from ..values.packet import Authority, HandoverPacket, Identity, StateField, Turn
 from ..values.roster import Specialist
 from .artifacts import Files
+from .grounded import grounded, with_persons_words
 
 
 @dataclass(frozen=True)
 class NextPacket:
     """A packet, what its maker should know, the declines it lifts, and authority that was asked for
-    in vain (`widened`) beside what was asked."""
+    in vain (`widened`) beside what was asked; `contradicted` as in `Grounded`."""
 
     packet: HandoverPacket
     files: Files
@@ -31,6 +32,7 @@ class NextPacket:
     lifts: tuple[DeclineLifted, ...] = ()
     widened: tuple[str, ...] = ()
     authority_asked: Asked | None = None
+    contradicted: tuple[str, ...] = ()
 
 
 def next_packet(request: HandoverRequest, chain: Chain, files: Files, call: Call) -> NextPacket:
@@ -48,7 +50,8 @@ def next_packet(request: HandoverRequest, chain: Chain, files: Files, call: Call
         receiver=specialist.profile,
         created_at=utc(call.ports.clock()),
     )
-    merged = merge.merge(chain.newest, request.given, identity, evidence(chain, files, call))
+    claims = grounded(request.given, chain, call, identity.depth + 1)
+    merged = merge.merge(chain.newest, claims.given, identity, evidence(chain, files, call))
     check_lifts(caller.lifts, merged)
     turns, told = turns_of(request, call)
     asked = asked_authority(request) or inherited_authority(chain, caller.inside)
@@ -63,11 +66,14 @@ def next_packet(request: HandoverRequest, chain: Chain, files: Files, call: Call
             "authority": authority.bounded(allowed, specialist.authority),
         }
     )
-    warnings = [*merged.warnings, *told]
+    packet = with_persons_words(packet, chain, call, merged.lifts)
+    warnings = [*claims.warnings, *merged.warnings, *told]
     if widened:
         given = f"{', '.join(widened)} is not {sender.profile}'s to give"
         warnings.append(f"authority narrowed: {given}")
-    return NextPacket(packet, files, tuple(warnings), merged.lifts, widened, asked)
+    return NextPacket(
+        packet, files, tuple(warnings), merged.lifts, widened, asked, claims.contradicted
+    )
 
 
 def sender_of(chain: Chain, call: Call) -> rules.Sender:

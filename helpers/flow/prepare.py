@@ -247,6 +247,7 @@ def record(book: Book, made: Made, request: HandoverRequest, call: Call) -> Prep
         authority_asked=made.next.authority_asked,
         token_counter=packed.counter,
         warnings=prepared.warnings,
+        contradicted=made.next.contradicted,
     )
     event = book.snapshot(about(packet, snapshot), before=tuple(before))
     written = book.brief(event)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ..values.names import key
 from ..values.packet import Decision, StateField
 from . import patterns
 from .extract import any_of
-from .heard import Heard, Spoken
+from .heard import Heard, Spoken, refuses
 from .languages import NO_REFUSAL, SMALL_WORDS, languages_of
 from .wording import UNSPACED, folded, found, has_ending_of, leaves, pieces, sentences
 
@@ -21,7 +22,18 @@ from .wording import UNSPACED, folded, found, has_ending_of, leaves, pieces, sen
 GENERIC: Final = frozenset(
     (
         *("id", "name", "number", "no", "nr", "status", "type", "value", "data", "info", "details"),
-        *("field", "state", "show", "hide", "display", "include", "use", "user", "person", "client"),
+        *(
+            "field",
+            "state",
+            "show",
+            "hide",
+            "display",
+            "include",
+            "use",
+            "user",
+            "person",
+            "client",
+        ),
         *("customer", "page", "the", "of", "for", "is", "has", "on", "in", "and", "or", "to", "a"),
     )
 )
@@ -60,6 +72,8 @@ def _is_quoted(item: StateField, heard: Heard) -> bool:
     quoted = [found((item.verbatim,))] if item.verbatim.strip() else []
     values = [found(spellings) for spellings in leaves(item.value)]
     telling = frozenset(pieces(folded(item.verbatim))) - SMALL_WORDS
+    if not (quoted or values):
+        return False
     for message in heard.messages:
         for patterns_of in (quoted, values):
             if patterns_of and all(one.search(message.heard_with) for one in patterns_of):
@@ -90,6 +104,13 @@ def _among(word: str, spoken: Iterable[str], text: str) -> bool:
     return any(has_ending_of(other, word) for other in spoken)
 
 
+def refuses_field(sentence: str, item: StateField) -> bool:
+    """Whether a sentence says no and names the field."""
+    plain = folded(sentence)
+    named = any(_among(word, pieces(plain), plain) for word in name_words(item))
+    return named and refuses(plain, languages_of(plain) or frozenset())
+
+
 # --- decisions
 
 
@@ -114,7 +135,7 @@ _CLAUSE: Final = re.compile(
 _DENIES: Final = (
     *patterns.NEGATION,
     r"\b(?:avoid\w*|instead of|rather than|drop|skip|remov\w+|statt|anstelle|vermeid\w+|évit\w+|evit\w+)\b",
-    r"\b(?:au lieu|en lugar|invece|vermijd\w*|unika\w*)\b|избега\w+|避免|禁止",
+    r"никак\w+|\b(?:au lieu|en lugar|invece|vermijd\w*|unika\w*)\b|избега\w+|避免|禁止",
 )
 # What stands between words where no space does.
 _SMALL_RUNS: Final = re.compile(
@@ -128,13 +149,29 @@ _DOING: Final = frozenset(
         *("store", "stored", "stay", "stays", "any", "some", "please", "never", "not", "no", "yes"),
         *("avoid", "instead", "than", "rather", "without", "t", "s", "ll", "re", "ve", "d", "don"),
         *("decided", "decision", "agreed", "verwenden", "nutzen", "benutzen", "nehmen", "bitte"),
-        *("utiliser", "usar", "usare", "gebruiken", "używać", "использовать", "there", "here", "up"),
+        *(
+            "utiliser",
+            "usar",
+            "usare",
+            "gebruiken",
+            "używać",
+            "использовать",
+            "there",
+            "here",
+            "up",
+        ),
         *("will", "page", "soll", "muss", "doit", "debe", "deve", "moet", "just", "also", "into"),
     )
 )
 
 
-def clauses(sentence: str) -> Iterator[Clause]:
+@lru_cache(maxsize=4096)
+def clauses(sentence: str) -> tuple[Clause, ...]:
+    """The parts of a sentence that are about something."""
+    return tuple(_clauses(sentence))
+
+
+def _clauses(sentence: str) -> Iterator[Clause]:
     plain = any_of((*patterns.NO_HARM, *NO_REFUSAL)).sub(" ", folded(sentence))
     for part in _CLAUSE.split(plain):
         denial = any_of(_DENIES).search(part)
@@ -157,7 +194,7 @@ def about(text: str) -> tuple[str, ...]:
 def contradicts(decision: Decision, heard: Heard) -> Contradiction | None:
     """The newest sentence of the person that says no to what the decision says, or the other way
     round, where they took it back in no later one."""
-    said = tuple(clauses(decision.text))
+    said = clauses(decision.text)
     newer: list[str] = []
     for message in heard.by_hand():
         for sentence in reversed(message.decides):
@@ -169,7 +206,7 @@ def contradicts(decision: Decision, heard: Heard) -> Contradiction | None:
 
 
 def _says_the_opposite(said: Sequence[Clause], sentence: str, newer: Sequence[str]) -> bool:
-    spoken = tuple(clauses(sentence))
+    spoken = clauses(sentence)
     for ours in said:
         for theirs in spoken:
             denied, affirmed = (ours, theirs) if ours.is_denied else (theirs, ours)
@@ -190,7 +227,9 @@ def _about_same(spoken: Iterable[Clause], denied: Clause) -> Iterator[Clause]:
 
 def _agrees(ours: Clause, denied: Clause, later: str) -> bool:
     for sentence in sentences(later):
-        if any(clause.is_denied == ours.is_denied for clause in _about_same(clauses(sentence), denied)):
+        if any(
+            clause.is_denied == ours.is_denied for clause in _about_same(clauses(sentence), denied)
+        ):
             return True
     return False
 

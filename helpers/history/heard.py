@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
+
+from pydantic import JsonValue
 
 from ..records.files import open_read
 from ..records.kept import Kept
@@ -31,11 +33,13 @@ from .languages import (
     languages_of,
 )
 from .lines import Head, line_head, record_of_line
-from .message import ASSISTANT, GAP, USER, message_of
+from .message import ASSISTANT, GAP, USER, Record, message_of
 from .wording import UNSPACED, folded, has_ending_of, matches, pieces, sentences
 
 CHAT, CHILD, TASK = "chat", "child", "task"
+_RULES: Final = 1  # raised when a message may be judged otherwise than before
 _MOST_CHATS: Final = 8
+_BEGINNING: Final = 100  # bytes by which a file is known again; a line is longer
 _MOST_CHARS: Final = 8_000_000  # of what the person wrote in one chat
 _LANGUAGE_CHARS: Final = 4_000
 _SHORT_ANSWER: Final = 12  # words of one that needs the question to be understood
@@ -46,18 +50,48 @@ _KEPT_OUT: Final = frozenset({TASK})  # the person's words, but not of this conv
 _ABROAD: Final = (*patterns.NEGATION, *patterns.HIDING, *REFUSES_ABROAD)
 
 
+class Glance(NamedTuple):
+    """What is found out of a message once, when it is logged: its languages (None: not all known),
+    and whether it has sentences that decide or refuse."""
+
+    languages: frozenset[str] | None
+    decides: bool
+    refuses: bool
+
+
+def glance_at(text: str) -> list[JsonValue]:
+    """The glance as it stands in a line of the log, after the version of these rules."""
+    message = Spoken(text, "", 0, CHAT)
+    languages: list[JsonValue] | None = None
+    if message.languages is not None:
+        languages = [*sorted(message.languages)]
+    return [_RULES, languages, bool(message.decides), bool(message.refusals)]
+
+
+def _glance_in(record: Record) -> Glance | None:
+    """None where other rules judged it, or nobody did."""
+    match record.get("glance"):
+        case [rules, None | list() as languages, bool() as decides, bool() as refuses]:
+            if rules == _RULES:
+                known = None if languages is None else frozenset(map(str, languages))
+                return Glance(known, decides, refuses)
+    return None
+
+
 @dataclass
 class Spoken:
     """A message of the person.
 
     `asked` is what an agent had told before, where the message is short; `line` its place in the
-    log, counted from 0. Words are folded, `text` is as it was logged.
+    log, counted from 0. Words are folded, `text` is as it was logged; `glance` is what was known of
+    it when it was.
     """
 
     text: str
     asked: str
     line: int
     whose: str
+    glance: Glance | None = None
 
     @cached_property
     def words(self) -> str:
@@ -65,6 +99,8 @@ class Spoken:
 
     @cached_property
     def languages(self) -> frozenset[str] | None:
+        if self.glance:
+            return self.glance.languages
         return languages_of(self.words[:_LANGUAGE_CHARS])
 
     @cached_property
@@ -84,6 +120,8 @@ class Spoken:
         if self.asked and matches(patterns.AGREEMENT, self.words):
             languages = languages_of(folded(self.asked)) or frozenset()
             found += [asked for asked in sentences(self.asked) if refuses(asked, languages)]
+        if self.glance and not self.glance.refuses:
+            return tuple(found)
         for sentence in sentences(self.text):
             if refuses(sentence, self.languages or frozenset()):
                 found.append(f"{folded(self.asked)} {sentence}".strip())
@@ -92,6 +130,8 @@ class Spoken:
     @cached_property
     def decides(self) -> tuple[str, ...]:
         """The sentences that decide, refuse, forbid, set a limit or reject a way, word for word."""
+        if self.glance and not self.glance.decides:
+            return ()
         languages = self.languages or frozenset()
 
         def also(sentence: str) -> bool:
@@ -147,7 +187,7 @@ class Heard:
             return
         text = message_of(record, 1).text
         asked = _speech(told) if told and len(text.split()) <= _SHORT_ANSWER else ""
-        message = Spoken(text, asked, len(self._agents) - 1, whose)
+        message = Spoken(text, asked, len(self._agents) - 1, whose, _glance_in(record))
         self._counts[whose] += 1
         self._chars += len(text) + len(asked)
         self.messages.append(message)
@@ -201,7 +241,7 @@ def _speech(line: bytes) -> str:
 class _Reading:
     """How far a file was read; a file that is another or shorter is read anew."""
 
-    identity: tuple[int, int]
+    identity: tuple[int, int, bytes]
     offset: int = 0
     heard: Heard = field(default_factory=Heard)
 
@@ -224,7 +264,7 @@ def heard(path: str) -> Heard | None:
 def _read(path: str) -> Heard:
     with open_read(Path(path)) as file:
         now = os.fstat(file.fileno())
-        identity = now.st_dev, now.st_ino
+        identity = now.st_dev, now.st_ino, os.pread(file.fileno(), _BEGINNING, 0)
         reading = _readings.get(path)
         if reading is None or reading.identity != identity or now.st_size < reading.offset:
             reading = _Reading(identity)

@@ -73,11 +73,12 @@ def languages_of(text: str) -> frozenset[str] | None:
     latin = [word for word in spoken if word[0] < "\u0370"]
     counts = {name: sum(word in small for word in latin) for name, small in _SMALL_OF.items()}
     most = max(counts.values())
-    if sum(word in _UNKNOWN_SMALL for word in latin) > most:
-        return None
+    others = sum(word in _UNKNOWN_SMALL for word in latin)
     is_told = most > 1 or len(latin) >= _TELLING_WORDS
+    if is_told and others and others >= most:
+        return None
     if most and is_told:
-        found |= {name for name, count in counts.items() if 2 * count >= most}
+        found |= {name for name, count in counts.items() if 2 * count > most}
     elif is_told:
         return None
     return frozenset(found)
@@ -136,7 +137,7 @@ REFUSES_ABROAD: Final = (
     r"\b(?:nichts|niemand\w*|nirgends|rien|personne|nada|nadie|ninguém|niente|nulla|nessuno|niets)\b",
     r"\b(?:niemand|nic|nikt|nikomu|privé|privado|privato|prywatn\w+|vertraulich|confidenti?el\w*)\b",
     r"\b(?:confidencial\w*|riservat\w+|vertrouwelijk|poufn\w+|privat|intern)\b",
-    r"ничего|никто|никому|скрой\w*|скрыва\w*|конфиденц\w*|личн(?:ое|ая|ый)",
+    r"никак\w+|ничего|никто|никому|скрой\w*|скрыва\w*|конфиденц\w*|личн(?:ое|ая|ый)",
     r"私人|隐私|隱私|内部|機密|机密|免谈|内緒|プライベート|비공개|사적|ส่วนตัว|خاص",
 )
 # Beside the rules of the extract: how a limit or a choice is told in other languages.

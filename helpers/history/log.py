@@ -20,6 +20,7 @@ from ..records.files import open_append, open_read
 from ..text.masking import Mask, clean, map_text
 from ..values.errors import RecordError
 from .extract import findings
+from .heard import glance_at
 from .lines import Reference, Resolve, head_of, line_with
 from .message import (
     SUMMARY,
@@ -79,6 +80,7 @@ def line_of(message: Mapping[str, object], source: Source, time: str, mask: Mask
     said = message_of(record, 1)
     if said.role == "user" and (whose := source.person(typed_words(record["content"]))):
         record["person"] = whose
+        record["glance"] = glance_at(said.text)
     size = reference.chars if reference else len(said.text) + len(said.thoughts)
     tells = bool(findings(said))
     head = head_of(said.role, tells, source.number, size, source.handover, time)

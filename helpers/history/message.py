@@ -23,7 +23,8 @@ USER, ASSISTANT, TOOL, SUMMARY, NOTE, GAP = range(6)
 class Record(TypedDict, total=False):
     """One message as the host stores it; the fields below `content` are those of our own log.
 
-    `person` tells that a person wrote it: in the chat, in a child chat, or as a task.
+    `person` tells that a person wrote it: in the chat, in a child chat, or as a task;
+    `glance` what `heard` found out of it.
     """
 
     id: str
@@ -33,6 +34,7 @@ class Record(TypedDict, total=False):
     agent: int
     profile: str
     person: str
+    glance: list[JsonValue]
 
 
 def record_of(message: Mapping[str, object]) -> Record:

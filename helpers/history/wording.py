@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os.path
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -94,5 +93,5 @@ def has_ending_of(word: str, other: str) -> bool:
     if word == other:
         return True
     shorter = min(len(word), len(other))
-    common = len(os.path.commonprefix((word, other)))
-    return common >= 4 and common >= shorter - 3 and abs(len(word) - len(other)) <= 5
+    stem = max(4, shorter - 3)
+    return word[:stem] == other[:stem] and shorter >= 4 and abs(len(word) - len(other)) <= 5

@@ -25,7 +25,9 @@ from .agents import PLUGIN, agents_of, root_context
 from .memory import memory
 from .settings import settings_of
 
-TYPED = "_so_typed"  # in a chat's data, not saved: what the person wrote and the log does not have yet
+TYPED = (
+    "_so_typed"  # in a chat's data, not saved: what the person wrote and the log does not have yet
+)
 _MOST_TYPED = 20
 
 

@@ -56,9 +56,9 @@ class Caller:
 
     `inside` is the handover the caller works in ("" for the orchestrator), `continues` the leg after
     which the work moves on by itself. `person_count` is how many messages the person has written in
-    this chat, `person_in_children` in its child chats, `person_messages` the newest of them (all that are still known), oldest first, and
-    `person_asked` what an agent had told them before each; `log_path` is the chat's log, "" where
-    there is none.
+    this chat, `person_in_children` in its child chats, `person_messages` the newest of them (all
+    that are still known), oldest first, and `person_asked` what an agent had told them before each.
+    `log_path` is the chat's log, "" where there is none.
     `turns(n)` gives the last n turns of the chat, for a call that sends none. `resume` and `lifts`
     are what only a person at the command line says.
     """

@@ -83,7 +83,8 @@ class Prepared(WithPacket):
     """A handover stands ready; `estimated` and `delivered` are tokens, `limit` is too.
 
     `answers` names the clarify it answers, `continues` the leg it goes on from, `person_messages`
-    is how many messages the person had written by then.
+    is how many messages the person had written by then. `contradicted` are the texts of its decisions
+    of which the person said the opposite.
     """
 
     kind = "prepared"
@@ -103,6 +104,7 @@ class Prepared(WithPacket):
     authority_asked: Asked | None = None
     token_counter: Exact = ""
     warnings: tuple[str, ...] = ()
+    contradicted: tuple[str, ...] = ()
 
     @property
     def makes_round(self) -> bool:
@@ -232,6 +234,7 @@ class Closing(WithPacket):
     hand_to: Exact = ""
     person_messages: int = 0
     warnings: tuple[str, ...] = ()
+    contradicted: tuple[str, ...] = ()
     why: str = ""
 
     def to_data(self) -> dict[str, JsonValue]:

@@ -33,6 +33,7 @@ class FromProject:
     stricter: Callable[[Any, Any], Any]
 
 
+OURS = FromProject(lambda ours, theirs: ours)
 LOWER = FromProject(min)  # of a switch: on only where both are
 
 _Whole = Annotated[int, BeforeValidator(_no_switch)]
@@ -63,6 +64,7 @@ class Settings(BaseModel):
     git_ignore: Literal["chains", "all", "none"]
     transcript_log: Annotated[bool, LOWER]
     transcript_log_max_mb: Annotated[_Number, LOWER] = Field(gt=0)
+    person_said: Annotated[bool, OURS]
     roster: Annotated[Roster, FromProject(narrowed_roster)]
 
 

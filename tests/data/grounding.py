@@ -180,7 +180,9 @@ REAL = {
 NOTHING_DECLINED = {
     "en": [
         ["Build a landing page for our bakery. The hero shows bread and the opening hours."],
-        ["The build takes eleven minutes and we want it below four. Caching node_modules broke it."],
+        [
+            "The build takes eleven minutes and we want it below four. Caching node_modules broke it."
+        ],
         ["Add a CSV export to the reports. Dates must be ISO. At most 10,000 rows."],
         ["The brand colour is #112233. Use the serif font.", "Looks great, now the footer."],
         ["The test for login fails on CI but works on my machine. Find out why."],
@@ -239,3 +241,17 @@ NOTHING_DECLINED = {
     ],
 }
 INVENTED = ("prices", "vat_id", "phone", "budget", "ticket", "deadline_quarter")
+# What the chat of a real decline begins with.
+OPENING = {
+    "en": "Please build a page for our shop, with the opening hours in the header.",
+    "de": "Bitte bau eine Seite für unseren Laden, oben stehen die Öffnungszeiten.",
+    "fr": "Faites une page pour notre boutique, avec les horaires en haut.",
+    "es": "Haz una página para nuestra tienda, con los horarios arriba.",
+    "ru": "Сделай страницу для нашего магазина, сверху часы работы.",
+    "zh": "请为我们的商店做一个页面，上面写营业时间。",
+    "ja": "お店のページを作ってください。上に営業時間を書いてください。",
+    "it": "Fate una pagina per il nostro negozio, con gli orari in alto.",
+    "pt": "Faça uma página para a nossa loja, com os horários em cima.",
+    "nl": "Maak een pagina voor onze winkel, met de openingstijden bovenaan.",
+    "pl": "Zrób stronę dla naszego sklepu, na górze są godziny otwarcia.",
+}
