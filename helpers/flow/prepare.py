@@ -68,12 +68,14 @@ class New:
 
 @dataclass(frozen=True)
 class Made:
-    """A new handover that may be recorded; `fingerprint` is that of its call."""
+    """A new handover that may be recorded; `fingerprint` is that of its call, `near` are warnings
+    about a topic like this one."""
 
     next: NextPacket
     packed: Packed
     fingerprint: str
     supersedes: Handover | None = None
+    near: tuple[str, ...] = ()
 
     @property
     def packet(self) -> HandoverPacket:
@@ -114,7 +116,8 @@ def decide(request: HandoverRequest, book: Book | Sketch, call: Call) -> Prepare
             made = next_packet(request, book.chain, Files(book.folder), call)
             check_packet(made.packet, book.chain, call)
             packed = packed_for_the_sender(made, request, book, call)
-            return Made(made, packed, mark, supersedes)
+            near = near_topics(request, book, call)
+            return Made(made, packed, mark, supersedes, near)
 
 
 def preview(args: Mapping[Any, Any], call: Call) -> Prepared:
@@ -155,7 +158,7 @@ def place(request: HandoverRequest, call: Call) -> Place:
     root = caller.project_root if caller.inside and caller.project_root else request.project_root
     folder = HandoverFolder.open(root)
     if not inside:
-        return Place(folder, folder.chain_id(request.topic, caller.chat_id))
+        return Place(folder, shelf.chain_of_topic(folder, request.topic, caller.chat_id))
     chain = shelf.chain_holding(folder, inside, caller.chat_id, call.ports)
     if chain is None:
         raise RefusedError(
@@ -173,7 +176,7 @@ def meaning(request: HandoverRequest, mark: str, chain: Chain, call: Call) -> Re
     specialist = settings.roster.find(request.specialist_profile)
     sender = sender_of(chain, call)
     rules.check_sender(sender, caller, specialist, settings.roster)
-    rules.check_stop(chain)
+    rules.check_stop(chain, settings)
     rules.check_answers(chain, request.answers, specialist.profile)
     rules.check_goal(chain, sender, request.given.goal)
     newest = chain.newest_to(specialist.profile)
@@ -203,6 +206,20 @@ def check_packet(packet: HandoverPacket, chain: Chain, call: Call) -> None:
     """Before responsibility may move: something new, and all that the receiver insists on."""
     specialist = call.settings.roster.find(packet.identity.receiver)
     rules.check_packet(packet, chain, specialist, call.settings.roster, call.caller.continues)
+
+
+def near_topics(request: HandoverRequest, book: Book | Sketch, call: Call) -> tuple[str, ...]:
+    """For the first handover on a topic: another spelling may have been meant, whose chain holds
+    decisions and declines."""
+    if book.chain.handovers:
+        return ()
+    near = shelf.near_topics(book.folder, request.topic, call.caller.chat_id, call.ports)
+    if not near:
+        return ()
+    topics = ", ".join(f'"{one_line(topic, 80)}"' for topic in near)
+    return (
+        f"a new topic; near to it is {topics} in this chat: use that very topic to go on with it",
+    )
 
 
 def packed_for_the_sender(
@@ -258,6 +275,7 @@ def record(book: Book, made: Made, request: HandoverRequest, call: Call) -> Prep
 def prepared_of(made: Made, request: HandoverRequest, briefing: Written, call: Call) -> Prepared:
     warnings = (
         *request.warnings,
+        *made.near,
         *made.next.warnings,
         *advice(made.packet, call),
         *made.next.files.warnings(made.packet),

@@ -192,9 +192,8 @@ def returned_packet(book: Book, handover: Handover, request: ReplyRequest, call:
     packet = with_persons_words(packet, chain, call, merged.lifts)
     if request.verdict != "done" or request.outcome in ("partial", "blocked"):
         packet = unfinished(packet, handover, request.verdict, call, request.given.stopped_at)
-    elif request.outcome == "completed" and not request.given.stopped_at:
-        if handover.packet.stopped_at == packet.stopped_at:
-            packet = packet.model_copy(update={"stopped_at": ""})
+    elif not request.given.stopped_at:  # said to be complete: nothing stands still any more
+        packet = packet.model_copy(update={"stopped_at": ""})
     return Returned(packet, claims, merged)
 
 

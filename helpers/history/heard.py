@@ -23,7 +23,7 @@ from ..records.files import open_read
 from ..records.kept import Kept
 from ..values.errors import RecordError
 from . import patterns
-from .extract import any_of, stated
+from .extract import any_of, told_sentences
 from .languages import (
     DECIDES_ABROAD,
     ENGLISH,
@@ -140,7 +140,7 @@ class Spoken:
                 return False
             return matches(DECIDES_ABROAD, plain) or refuses(plain, languages)
 
-        return tuple(stated(self.text, also))
+        return tuple(told_sentences(self.text, also))
 
 
 def refuses(sentence: str, languages: Set[str]) -> bool:

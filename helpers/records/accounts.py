@@ -14,7 +14,7 @@ from pathlib import Path
 from ..values.errors import RecordError
 from ..values.events import Briefed, Event
 from . import briefing, files
-from .folder import HandoverFolder, topic_slug
+from .folder import HandoverFolder
 from .kept import Kept
 from .ledger import Ledger
 
@@ -32,7 +32,7 @@ _known: Kept[Path, tuple[files.Stamp, Unaccounted]] = Kept(256)
 
 
 def unaccounted(
-    folder: HandoverFolder, path: Path, topic: str, own: Ledger, events: Iterable[Event]
+    folder: HandoverFolder, path: Path, topic_slug: str, own: Ledger, events: Iterable[Event]
 ) -> Unaccounted:
     """What of a briefing is foreign; what follows its last entry is a person's notes.
 
@@ -49,7 +49,7 @@ def unaccounted(
     answer = Unaccounted(_loose(path, plans))
     if answer.size or not plans:
         unread: list[str] = []
-        for other in _other_ledgers(folder, topic, own):
+        for other in _other_ledgers(folder, topic_slug, own):
             try:
                 plans += _plans(folder, path.name, other.read().events)
             except RecordError as error:
@@ -87,8 +87,8 @@ def _loose(path: Path, plans: list[briefing.Plan]) -> int:
     return size
 
 
-def _other_ledgers(folder: HandoverFolder, topic: str, own: Ledger) -> Iterator[Ledger]:
-    prefix = f"{topic_slug(topic)}-"
+def _other_ledgers(folder: HandoverFolder, topic_slug: str, own: Ledger) -> Iterator[Ledger]:
+    prefix = f"{topic_slug}-"
     for path in folder.ledgers():
         if path.name.startswith(prefix) and path != own.path:
             yield Ledger(path, own.key)

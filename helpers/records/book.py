@@ -34,7 +34,7 @@ from ..values.events import (
 )
 from ..values.packet import HandoverPacket
 from . import accounts, briefing, shelf
-from .folder import HandoverFolder, write_gitignore
+from .folder import HandoverFolder, topic_part, write_gitignore
 from .ledger import Ledger, snapshot
 
 
@@ -140,7 +140,8 @@ class Book:
         return ()
 
     def _append_entry(self, event: Event) -> briefing.Written:
-        entry = entry_of(event)
+        handover = self.chain.find(event.handover)
+        entry = entry_of(event, handover.packet if handover else None)
         packet = _packet(event)
         plan = briefing.plan(self.folder, briefing_path(self.folder, packet).name, entry)
         self.write(about(packet, Briefed.model_validate({"event": event.id, **plan.to_data()})))
@@ -193,7 +194,8 @@ class Book:
     def unaccounted_bytes(self, packet: HandoverPacket) -> accounts.Unaccounted:
         """What of the briefing of a packet no ledger of the folder accounts for."""
         path = briefing_path(self.folder, packet)
-        return accounts.unaccounted(self.folder, path, packet.topic, self.ledger, self._copy.events)
+        slug = topic_part(self.chain.id)
+        return accounts.unaccounted(self.folder, path, slug, self.ledger, self._copy.events)
 
     # --- stops and refusals
 
@@ -254,8 +256,7 @@ def refusals_recorded(book: Book, receiver: str = "") -> Iterator[None]:
 def briefing_path(folder: HandoverFolder, packet: HandoverPacket) -> Path:
     """Of the briefing that has the entry of a handover."""
     identity = packet.identity
-    name = folder.briefing_name(identity.receiver, packet.topic, identity.created_at)
-    return folder.briefing_path(name)
+    return folder.briefing_of(identity.chain_id, identity.receiver, identity.created_at)
 
 
 def masked_draft(draft: Draft, mask: Mask) -> Draft:
@@ -270,9 +271,12 @@ def masked_draft(draft: Draft, mask: Mask) -> Draft:
 # --- entries
 
 
-def entry_of(event: Event) -> bytes:
-    """The briefing entry of an event: its bytes depend on the event alone, so that healing writes
-    the same again. The event is masked; what its words say only side by side is hidden here."""
+def entry_of(event: Event, before: HandoverPacket | None = None) -> bytes:
+    """The briefing entry of an event; `before` is what its handover was prepared with.
+
+    Its bytes depend on the ledger alone, so that healing writes the same again. The event is
+    masked; what its words say only side by side is hidden here.
+    """
     payload, packet = event.payload, without_turns(_packet(event))
     if isinstance(payload, Prepared):
         # One reading of the clock: the file is named after the same moment.
@@ -280,7 +284,15 @@ def entry_of(event: Event) -> bytes:
         body = note.entry_body(packet, travelled(payload), created=created)
     else:
         assert isinstance(payload, Closing)
-        body = note.note_body(packet, event.kind, payload.note, created=minute(event.time))
+        before = without_turns(before) if before else None
+        body = note.note_body(
+            packet,
+            event.kind,
+            payload.note,
+            created=minute(event.time),
+            before=before,
+            warnings=payload.warnings,
+        )
     return briefing.seal(packet.identity.handover_id, redacted(body))
 
 

@@ -6,6 +6,7 @@ folder's. Nothing here is a second truth; whatever was not seen changed is read 
 
 from __future__ import annotations
 
+import difflib
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,11 +18,21 @@ from ..values.call import Ports
 from ..values.errors import RecordError
 from ..values.events import Event
 from . import files
-from .folder import HandoverFolder, names
+from .folder import (
+    HandoverFolder,
+    is_called,
+    names,
+    readable,
+    slugs_of,
+    topic_part,
+    topic_slug,
+)
 from .kept import Kept
 from .ledger import Ledger
 
 _KEPT_BYTES = 8 * 1024 * 1024  # of one ledger; a larger one is read each time
+_COMPARED = 200  # chains of a chat whose names are looked at for one that is near
+_NEAR = 0.85
 # A folder that changed so short ago may have changed again without another time stamp.
 _SETTLED_S = 0.1
 
@@ -98,6 +109,36 @@ def chains_of_chat(folder: HandoverFolder, chat_id: str) -> tuple[str, ...]:
     """The ids of a chat's chains, by the names of the ledgers, in their order."""
     chat = folder.chain_id("x", chat_id).rpartition("-")[2]
     return tuple(sorted(_listed(folder).by_chat.get(chat, ())))
+
+
+def chain_of_topic(folder: HandoverFolder, topic: str, chat_id: str) -> str:
+    """The id of the chain on a topic in a chat: of the one that is there, under whatever name it was
+    made, else of the one to be made."""
+    wanted = folder.chain_id(topic, chat_id)
+    there = chains_of_chat(folder, chat_id)
+    if wanted in there:
+        return wanted
+    slugs = slugs_of(topic)
+    for chain_id in there:
+        if is_called(topic_part(chain_id), slugs):
+            return chain_id
+    return wanted
+
+
+def near_topics(folder: HandoverFolder, topic: str, chat_id: str, ports: Ports) -> tuple[str, ...]:
+    """Topics of the chat's other chains that are spelled almost like this one: at most three."""
+    wanted, slugs = readable(topic_slug(topic)), slugs_of(topic)
+    others: dict[str, str] = {}
+    for chain_id in chains_of_chat(folder, chat_id)[:_COMPARED]:
+        if not is_called(topic_part(chain_id), slugs):
+            others.setdefault(readable(topic_part(chain_id)), chain_id)
+    near = difflib.get_close_matches(wanted, others, n=3, cutoff=_NEAR) if len(wanted) > 2 else []
+    topics = []
+    for name in near:
+        with suppress(RecordError):
+            newest = peek(folder, others[name], ports).newest
+            topics.append(newest.topic if newest else name)
+    return tuple(topics)
 
 
 def _listed(folder: HandoverFolder) -> _Listing:

@@ -233,3 +233,23 @@ def test_a_hostile_exception_text_is_recorded_without_its_secret_and_half_charac
 )
 def test_what_the_packet_holds_is_found_by_its_name(desk: Desk, asked: str, known: bool) -> None:
     assert bool(answer_to(desk.packet, asked)) is known
+
+
+def test_what_a_cut_note_leaves_out_stands_in_the_entry_of_its_hand_back(desk: Desk) -> None:
+    number = range(60)
+    answer = desk.reply(
+        verdict="done",
+        **NOTE,
+        decisions=[f"Decision {n} of this work" for n in number],
+        state={f"field_{n}": f"value {n}" for n in number},
+        rejected_paths=[{"what": f"path {n}", "why": f"reason {n}"} for n in number],
+        nonsense="unknown",
+    )
+    assert "the briefing has all of it" in str(answer.summary)
+    path = desk.made.folder.briefings()[0]
+    entry = path.read_text(encoding="utf-8").rpartition("\n## ")[2]
+    for n in number:
+        assert f"Decision {n} of this work" in entry
+        assert f'field_{n} = "value {n}"' in entry
+        assert f"path {n} — reason {n}" in entry
+    assert "nonsense" in entry
