@@ -90,6 +90,9 @@ def real() -> Iterable[tuple[str, str, Chat]]:
             for text in texts:
                 said = text if isinstance(text, list) else [text]
                 yield language, field, [corpus.OPENING[language], *said]
+    for language, texts in corpus.SAID_WITHOUT_THE_NAME.items():
+        for text in texts:
+            yield language, "prices", [corpus.OPENING[language], text]
 
 
 def invented() -> Iterable[tuple[str, str, Chat]]:

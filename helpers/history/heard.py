@@ -27,6 +27,7 @@ from .extract import any_of, told_sentences
 from .languages import (
     DECIDES_ABROAD,
     ENGLISH,
+    FORBIDS_ONLY,
     NO_REFUSAL,
     REFUSES_ABROAD,
     REFUSES_IN_ENGLISH,
@@ -146,7 +147,7 @@ class Spoken:
 def refuses(sentence: str, languages: Set[str]) -> bool:
     """Whether a folded sentence says no. Outside English nearly any negation counts, because fields
     have English names."""
-    plain = any_of((*patterns.NO_HARM, *NO_REFUSAL)).sub(" ", sentence)
+    plain = any_of((*patterns.NO_HARM, *NO_REFUSAL, *FORBIDS_ONLY)).sub(" ", sentence)
     if matches((*patterns.REFUSAL, *REFUSES_IN_ENGLISH), plain):
         return True
     return languages != {ENGLISH} and matches(_ABROAD, plain)

@@ -11,7 +11,9 @@ ENGLISH: Final = "en"
 # The small words of a language: a text of some length always holds one.
 _SMALL: Final = {
     ENGLISH: "the a an and or of to in is are be for with on at it this that we you i my our me your"
-    " please not no do don't can should will have has from as but if all only so what how",
+    " please not no do don't can should will have has from as but if all only so what how"
+    " by they them then there here when where why which who would could want need make let now more"
+    " very too out up into its was were been he she his her than these those",
     "de": "der die das und oder nicht ist sind ein eine einen einem ich wir sie du es mit für auf bei"
     " zu im den dem des kein keine bitte auch noch nur aber wenn uns mir mich mein unser wie was von an dich dir sich",
     "fr": "le la les un une des et ou ne pas est sont de du je nous vous il elle on pour avec sur dans"
@@ -44,6 +46,7 @@ _UNKNOWN_SMALL: Final = frozenset(
     ).split()
 )
 _SMALL_OF: Final = {name: frozenset(words.split()) for name, words in _SMALL.items()}
+SMALL_WORDS: Final = frozenset[str]().union(*_SMALL_OF.values())
 _SCRIPTS: Final = {
     "ru": re.compile("[\u0430-\u044f\u0451]"),
     "zh": re.compile("[\u4e00-\u9fff]"),
@@ -73,7 +76,7 @@ def languages_of(text: str) -> frozenset[str] | None:
     latin = [word for word in spoken if word[0] < "\u0370"]
     counts = {name: sum(word in small for word in latin) for name, small in _SMALL_OF.items()}
     most = max(counts.values())
-    others = sum(word in _UNKNOWN_SMALL for word in latin)
+    others = sum(word in _UNKNOWN_SMALL and word not in SMALL_WORDS for word in latin)
     is_told = most > 1 or len(latin) >= _TELLING_WORDS
     if is_told and others and others >= most:
         return None
@@ -83,8 +86,6 @@ def languages_of(text: str) -> frozenset[str] | None:
         return None
     return frozenset(found)
 
-
-SMALL_WORDS: Final = frozenset[str]().union(*_SMALL_OF.values())
 
 # What says no and refuses nothing: something does not work, nobody knows, a limit.
 NO_REFUSAL: Final = (
@@ -111,18 +112,15 @@ NO_REFUSAL: Final = (
     r"안 (?:돼|되|됩|열)\w*|작동하지 않\w*|모르\w*|ไม่ทำงาน|ใช้ไม่ได้|ไม่(?:รู้|ทราบ)",
     r"لا (?:يعمل|تعمل|أعرف|أدري)",
 )
+# What is forbidden to be done in English with what is no field.
+FORBIDS_ONLY: Final = (
+    r"\b(?:do not|don't|never) (?:commit|merge|push|deploy|install|refactor|rewrite|rename|break|touch"
+    r"|change|modify|edit|overwrite|migrate|upgrade|rebase|restart|build|compile|test|worry|forget"
+    r"|hesitate)\b",
+)
 # How a refusal is told in English, where nearly every field has the name that the person uses.
 REFUSES_IN_ENGLISH: Final = (
-    r"(?:^|[,;:.!?(—–-]\s*|\b(?:and|but|so|then|please|with|have|want|need|is|are|be|there) )no (?!\d)\w",
-    r"(?:^|[,;:.!?(—–-]\s*|\b(?:and|but|so|then|please|just|ever|better|always) )(?:do not|don't|never)"
-    r" (?!(?:commit|merge|push|deploy|install|refactor|rewrite|rename|break|touch|change|modify|edit"
-    r"|overwrite|migrate|upgrade|rebase|restart|build|compile|test|worry|forget|hesitate|know)\b)\w",
-    r"\b(?:i|we|you|they|he|she|nobody|client|customer|boss|legal)\b(?:'\w+)?[^.!?;]{0,40}?(?:n't|\bnot|\bnever)\b",
-    r"\b(?:should|must|may|ca|can|shall?|need|is|are|wo|will|would|does|do)(?: not|n't)(?: \w+){0,2}"
-    r" (?:show|publish|list|mention|includ|public|shar|disclos|known|ask|need|necess|requir|relevant"
-    r"|available|visible|for|on|in|up|open|part|appear|belong|go|leave|your|that|something|a)\w*",
-    r"\bnot (?:now|yet|today|here|public|for|on|in|necessary|needed|relevant|that|this|until|before|a"
-    r"|my|our|something|willing|comfortable|going|happy|allowed|sharing|telling|giving|show\w*|ask\w*)\b",
+    r"\b(?:no|not|never|cannot)\b|n't\b",
     r"\b(?:without|none|nobody|no one|no comment|n/a|neither|nor|nothing|nope|nah)\b",
     r"\b(?:privat\w*|personal|sensitive|internal|undisclosed|unlisted|nda|embargo\w*|withh\w+)\b",
     r"\b(?:pass|next question|between us|stays? (?:with (?:me|us)|out|off)|let's not|quiet\w*)\b",
@@ -130,6 +128,8 @@ REFUSES_IN_ENGLISH: Final = (
     r"\b(?:hid(?:e|es|den|ing)|omit\w*|skip\w*|secret\w*|confidential\w*|exclud\w*|refus\w*|declin\w*)\b",
     r"\b(?:remov\w*|stop|avoid\w*|forget|ignore|delete|drop(?![- ]?downs?\b))\b|\boff(?: the table|[- ]limits)\b",
     r"\b(?:leav\w+|keep|kept|stay\w*|tak\w+) (?:[\w']+ ){0,5}(?:out|off|away|back|down|aside|alone)\b",
+    r"\b(?:my|your|our|own|nobody's|anybody's) business\b|\bto (?:my|our)sel(?:f|ves)\b|\bin[- ]house\b",
+    r"\b(?:respect|rather|reluctant\w*|unwilling\w*|classified|undecided|withdr\w+|spare (?:me|us))\b",
     r"\b(?:already (?:told|said)|told you|as i said|can wait|move on|tab(?:u|oo)|too early|rid of)\b",
 )
 # Nothing and nobody, and what else says no in other languages.
@@ -138,7 +138,14 @@ REFUSES_ABROAD: Final = (
     r"\b(?:niemand|nic|nikt|nikomu|privé|privado|privato|prywatn\w+|vertraulich|confidenti?el\w*)\b",
     r"\b(?:confidencial\w*|riservat\w+|vertrouwelijk|poufn\w+|privat|intern)\b",
     r"никак\w+|ничего|никто|никому|скрой\w*|скрыва\w*|конфиденц\w*|личн(?:ое|ая|ый)",
-    r"私人|隐私|隱私|内部|機密|机密|免谈|内緒|プライベート|비공개|사적|ส่วนตัว|خاص",
+    r"\b(?:unter|entre|onder) (?:uns|nous|nosotros|nós|ons)\b|\btra (?:di )?noi\b|\bmiędzy nami\b|между нами",
+    r"\bf[üu]r (?:mich|uns) (?:behalt\w*)?|\bpour (?:moi|nous)\b|\bpara (?:mí|mim|nosotros|nós)\b|\bper (?:me|noi)\b",
+    r"\bvoor (?:mezelf|onszelf|mij|ons)\b|\bdla (?:siebie|nas)\b|при себе|(?:про|от|у)?молч\w+",
+    r"\b(?:ungern\w*|nö|nee|ne|lieber|ugh|évit\w+|evit\w+|vermeid\w*|vermijd\w*|unika\w*)\b|избега\w*|обойд\w*",
+    r"\b(?:inutile\w*|unnötig\w*|überflüssig\w*|innecesari\w+|sobra\w*|desnecess\w+|onnodig\w*|zbędn\w+)\b",
+    r"\b(?:discret\w+|diskret\w*|tabou|tabú|taboe|anonym\w*|anónim\w*|raus|weglassen|streich\w*)\b|незачем|лишн\w+",
+    r"\b(?:vie privée|nicht öffentlich|geht (?:dich|euch|sie|niemand\w*)|regarde|importa|cach\w+)\b|касается",
+    r"免|略|私人|隐私|隱私|内部|機密|机密|秘|内緒|プライベート|비공개|사적|ส่วนตัว|خاص",
 )
 # Beside the rules of the extract: how a limit or a choice is told in other languages.
 DECIDES_ABROAD: Final = (

@@ -1,22 +1,30 @@
 """What a call claims of the person is looked for in what they wrote: a real decline is never doubted, an invented one mostly."""
 
+import ast
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from usr.plugins.software_orchestrator.helpers.arguments import schema
 from usr.plugins.software_orchestrator.helpers.history import grounding, heard, log
+from usr.plugins.software_orchestrator.helpers.history.grounding import about
 from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
 from usr.plugins.software_orchestrator.helpers.text.tokens import counter
 from usr.plugins.software_orchestrator.helpers.values.packet import Decision, StateField
 from usr.plugins.software_orchestrator.helpers.values.settings import settings
+from usr.plugins.software_orchestrator.helpers.views.metrics import metrics, sla_of
 from usr.plugins.software_orchestrator.tests.data.grounding import (
     INVENTED,
     NOTHING_DECLINED,
     OPENING,
     REAL,
+    SAID_WITHOUT_THE_NAME,
 )
 
+ROOT = Path(__file__).resolve().parents[2]
 NOW = "2026-06-05T14:03:07.123456Z"
 
 
@@ -52,6 +60,9 @@ def real_declines():
             for text in texts:
                 said = text if isinstance(text, list) else [text]
                 yield language, field, [OPENING[language], *said]
+    for language, texts in SAID_WITHOUT_THE_NAME.items():
+        for text in texts:
+            yield language, "prices", [OPENING[language], text]
 
 
 def unheard(chats):
@@ -416,3 +427,78 @@ def test_a_project_cannot_switch_it_off():
     ours, theirs = default_settings(), {"person_said": False}
     assert settings(ours, project=[theirs]).person_said
     assert not settings(ours, theirs, project=[{"person_said": True}]).person_said
+
+
+# what our own words are worth
+
+
+def our_texts():
+    """Every line that a model reads of us, and every text in what we refuse with."""
+    for path in sorted((ROOT / "prompts").glob("*.md")) + sorted(
+        ROOT.glob("agents/*/prompts/*.md")
+    ):
+        yield from path.read_text(encoding="utf-8").splitlines()
+    yield from schema.WORDS.values()
+    for path in sorted(ROOT.glob("helpers/*/*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and "Error" in ast.unparse(node.func):
+                yield from (
+                    part.value
+                    for part in ast.walk(node)
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str)
+                )
+
+
+def examples():
+    """The arguments of every example call in what a model reads of us."""
+    for path in sorted(ROOT.glob("prompts/*.md")) + sorted(ROOT.glob("agents/*/prompts/*.md")):
+        for block in re.findall(r"~~~json\n(.*?)~~~", path.read_text(encoding="utf-8"), re.DOTALL):
+            yield json.loads(block)["tool_args"]
+
+
+def test_nothing_of_our_own_prompts_hints_and_errors_is_taken_for_the_persons(spoken):
+    texts = [text for text in dict.fromkeys(our_texts()) if len(about(text.casefold())) > 1]
+    assert len(texts) > 300
+    desk = spoken("Kindly repaint my bicycle green by Tuesday.")
+    known = heard.heard(desk.caller.log_path)
+    for text in texts:
+        assert not grounding.is_founded(declined("alpha", text), (), known), text
+        owned = Decision(text=text, owner="user")
+        assert grounding.languages_of(text.casefold()) is None or not grounding.is_said(
+            owned, known
+        ), text
+
+
+def test_an_example_that_is_sent_back_binds_nobody(spoken):
+    desk = spoken("Kindly repaint my bicycle green by Tuesday.")
+    for number, args in enumerate(examples()):
+        given = {name: args[name] for name in args if name in ("state", "decisions", "goal")}
+        fields_of_it = given.pop("state", {})
+        prepared = desk.call(
+            topic=f"topic {number}",
+            **given,
+            state={**fields_of_it, "ticket": DECLINE, "vat_id": DECLINE, "prices": DECLINE},
+        )
+        assert "declined" not in fields(prepared).values()
+        assert "user" not in {item.owner for item in prepared.packet.decisions}
+
+
+# what is counted
+
+
+def test_metrics_count_claims_contradictions_and_quoted_sentences(spoken):
+    desk = spoken("Please use Redis for the sessions. Show no phone number anywhere.")
+    prepared = desk.call(
+        state={"prices": DECLINE, "phone": DECLINE}, decisions=["No Redis for the sessions"]
+    )
+    desk.deliver(prepared)
+    decided = Decision(
+        id="d9", text="Plain sessions", rationale="They said: show no phone number anywhere"
+    )
+    desk.returns(prepared, decisions=(*prepared.packet.decisions, decided))
+    found = metrics(desk.events(), sla_of(desk.settings))
+    assert (found.find("claimed_declines").n, found.find("claimed_declines").hits) == (2, 1)
+    against = found.find("contradicted_decisions")
+    assert (against.n, against.hits, against.detail) == (1, 1, {"decisions": 1})
+    said = found.find("person_said_used")
+    assert (said.n, said.hits) == (len(prepared.packet.person_said), 1)
