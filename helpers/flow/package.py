@@ -16,10 +16,12 @@ from ..text import package as text_package
 from ..text.fitting import Package, Part
 from ..text.masking import Mask
 from ..text.quote import on_one_line, one_line
+from ..text.tools import tools_told
 from ..values.call import Call
 from ..values.errors import RequestError
 from ..values.packet import HandoverPacket, Turn
 from ..values.roster import Roster
+from ..values.tools import Tools
 
 SHARE_OF_PERSON = 5  # the person's own sentences get one part of so many of the limit
 _NOBODY = "someone"
@@ -218,11 +220,15 @@ def earlier_work(chain: Chain, packet: HandoverPacket) -> tuple[tuple[str, str],
     )
 
 
-def notices(chain: Chain) -> tuple[str, ...]:
-    """What the receiver must know about the record itself."""
-    if not chain.foreign:
-        return ()
-    return (
-        f"{chain.foreign} events in this chain's ledger are not this installation's; nothing of"
-        " them was used.",
-    )
+def notices(chain: Chain, tools: Tools, *, enforced: bool = True) -> tuple[str, ...]:
+    """What the receiver must know of the record itself, and which tools are its to use."""
+    told = []
+    if chain.foreign:
+        told.append(
+            f"{chain.foreign} events in this chain's ledger are not this installation's; nothing of"
+            " them was used."
+        )
+    if tools:
+        how = ", enforced" if enforced else ""
+        told.append(f"tools{how}: {tools_told(tools)}.")
+    return tuple(told)

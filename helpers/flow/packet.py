@@ -9,6 +9,7 @@ from ..chain import merge, rules
 from ..chain.chain import Chain
 from ..chain.evidence import Evidence
 from ..chain.lifts import check_lifts
+from ..chain.tools import tools_in
 from ..history import consent
 from ..history.consent import Declined
 from ..text.masking import masked_together, safe
@@ -17,6 +18,7 @@ from ..values.call import Call, utc
 from ..values.events import Asked, DeclineLifted
 from ..values.packet import Authority, HandoverPacket, Identity, StateField, Turn
 from ..values.roster import Specialist
+from ..values.tools import Tools, tools_named
 from .artifacts import Files
 from .grounded import grounded, with_persons_words
 
@@ -24,10 +26,12 @@ from .grounded import grounded, with_persons_words
 @dataclass(frozen=True)
 class NextPacket:
     """A packet, what its maker should know, the declines it lifts, and authority that was asked for
-    in vain (`widened`) beside what was asked; `contradicted` as in `Grounded`."""
+    in vain (`widened`) beside what was asked, the tools that its receiver may use, and `contradicted`
+    as in `Grounded`."""
 
     packet: HandoverPacket
     files: Files
+    tools: Tools
     warnings: tuple[str, ...] = ()
     lifts: tuple[DeclineLifted, ...] = ()
     widened: tuple[str, ...] = ()
@@ -58,21 +62,26 @@ def next_packet(request: HandoverRequest, chain: Chain, files: Files, call: Call
     allowed, widened = authority.narrowed(giver(chain, sender, call, specialist), asked)
     if not asked_authority(request):
         widened = ()
+    allowed = authority.bounded(allowed, specialist.authority)
     topic = sender.inside.packet.topic if sender.inside else request.topic
     packet = merged.packet.model_copy(
-        update={
-            "topic": topic,
-            "recent_turns": turns,
-            "authority": authority.bounded(allowed, specialist.authority),
-        }
+        update={"topic": topic, "recent_turns": turns, "authority": allowed}
     )
     packet = with_persons_words(packet, chain, call, merged.lifts)
     warnings = [*claims.warnings, *merged.warnings, *told]
     if widened:
         given = f"{', '.join(widened)} is not {sender.profile}'s to give"
         warnings.append(f"authority narrowed: {given}")
+    tools = receivers_tools(chain, sender, call, specialist, asked)
     return NextPacket(
-        packet, files, tuple(warnings), merged.lifts, widened, asked, claims.contradicted
+        packet,
+        files,
+        tools,
+        tuple(warnings),
+        merged.lifts,
+        widened,
+        asked,
+        claims.contradicted,
     )
 
 
@@ -122,6 +131,19 @@ def giver(chain: Chain, sender: rules.Sender, call: Call, specialist: Specialist
     entry says."""
     last = chain.find(call.caller.continues) or sender.inside
     return last.packet.authority if last else specialist.authority
+
+
+def receivers_tools(
+    chain: Chain, sender: rules.Sender, call: Call, specialist: Specialist, asked: Asked | None
+) -> Tools:
+    """At most its sender's, its own role's, and none that it is denied by name.
+
+    A leg has the tools of its own role, not of the one before: nobody before it started it.
+    """
+    words = (*(asked.denied if asked else ()), *specialist.authority.denied)
+    named = tools_named(words, call.caller.tools()) if words else Tools()
+    around = tools_in(chain, sender.inside, call.settings.roster)
+    return around.narrowed(specialist.tools).narrowed(named)
 
 
 def asked_authority(request: HandoverRequest) -> Asked | None:

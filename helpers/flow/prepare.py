@@ -232,7 +232,7 @@ def packed_for_the_sender(
         book.folder,
         call,
         artifacts=made.files.status(made.packet),
-        notices=notices(book.chain),
+        notices=notices(book.chain, made.tools),
         earlier=earlier_work(book.chain, made.packet),
         keeps_room=True,
     )
@@ -262,6 +262,7 @@ def record(book: Book, made: Made, request: HandoverRequest, call: Call) -> Prep
         turns=len(packet.recent_turns),
         include_recent_turns=request.include_recent_turns,
         authority_asked=made.next.authority_asked,
+        tools=made.next.tools,
         token_counter=packed.counter,
         warnings=prepared.warnings,
         contradicted=made.next.contradicted,
@@ -322,7 +323,7 @@ def again(
         book.folder,
         call,
         artifacts=files.status(handover.packet),
-        notices=notices(book.chain),
+        notices=notices(book.chain, prepared.tools),
         earlier=earlier_work(book.chain, handover.packet),
     )
     warnings = [*prepared.warnings, *request.warnings, *files.warnings(handover.packet)]

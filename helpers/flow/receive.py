@@ -25,7 +25,9 @@ from .answer import Answer, answer_of
 from .artifacts import Files
 from .grounded import Grounded, grounded, with_persons_words
 from .packet import evidence
-from .standing import holding, specialist_of
+from .standing import held_by, holding, specialist_of
+
+MOST_TOOLS_NOTED = 20
 
 
 def reply(args: Mapping[Any, Any], call: Call, *, asks_again: bool = True) -> Answer:
@@ -285,3 +287,23 @@ def note_failed_start(handover_id: str, error: RefusedError, call: Call) -> None
     with holding(handover_id, call) as (book, handover):
         refused = events.Refused(code=error.code, why=error.message)
         book.write(about(handover.packet, refused))
+
+
+def note_refused_tool(handover_id: str, tool: str, call: Call) -> None:
+    """Record that a tool was tried that is not the specialist's to use: each once, and no more than
+    `MOST_TOOLS_NOTED`, however often a model tries."""
+    if not _is_news(held_by(handover_id, call), tool):
+        return
+    with holding(handover_id, call) as (book, handover):
+        if _is_news(handover, tool):
+            why = f"{tool} is not {handover.receiver}'s to use"
+            refused = events.Refused(code="authority", why=why, tool=tool)
+            book.write(about(handover.packet, refused))
+
+
+def _is_news(handover: Handover, tool: str) -> bool:
+    noted = set()
+    for event in handover.events:
+        if isinstance(event.payload, events.Refused) and event.payload.tool:
+            noted.add(event.payload.tool)
+    return tool not in noted and len(noted) < MOST_TOOLS_NOTED

@@ -65,7 +65,7 @@ def outgoing(handover_id: str, call: Call, remote: Remote) -> Outgoing:
             book.folder,
             call,
             artifacts={named.path: status[item.path] for named, item in pairs},
-            notices=notices(book.chain),
+            notices=notices(book.chain, handover.prepared.tools, enforced=False),
             earlier=earlier_work(book.chain, packet),
             foot=resources.text("package_foot_remote"),
         ).package

@@ -44,7 +44,7 @@ def package_text(handover: Handover, chain: Chain, folder: HandoverFolder, call:
         folder,
         call,
         artifacts=files.status(handover.packet),
-        notices=notices(chain),
+        notices=notices(chain, handover.prepared.tools),
         earlier=earlier_work(chain, handover.packet),
     )
     return packed.package.text

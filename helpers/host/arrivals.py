@@ -182,6 +182,7 @@ def incoming(agent: Agent, data: dict[str, Any]) -> None:
     try:
         reference = reference_in(getattr(message, "message", ""))
         if reference is None:
+            bindings.help_in(agent, bindings.holding_of(above))
             return
         delivery = _taken_from(above, *reference)
     except HandoverError as error:

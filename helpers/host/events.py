@@ -20,6 +20,7 @@ from . import (
     conversation,
     hand_back,
     memory,
+    permissions,
     remote_legs,
     stops,
     unrecorded,
@@ -114,12 +115,15 @@ def fill_empty_args(data: dict[str, Any]) -> None:
 
 
 async def before_tool(agent: Agent, name: str, args: dict[str, Any]) -> None:
-    """A specialist that works has accepted; a reference gets the right specialist."""
+    """A specialist that works has accepted; what is not its to use only answers; a reference gets
+    the right specialist."""
     held = binding(agent)
     if held:
         bindings.redress(agent)
         if name != "handover_reply" and agent.data.get(STATE) != "accepted":
             await _touched(agent, held.handover_id)
+    if not permissions.may_run(agent, name, args):
+        return
     if name == "call_subordinate":
         await arrivals.route(agent, args)
     elif name == "parallel":
@@ -159,6 +163,7 @@ async def restore(agent: Agent, *, turn: int | None = None) -> None:
     gone when the host dies before. Of a run inside another chat's the host saves no turn at all.
     """
     held = binding(agent)
+    await permissions.refresh(agent)
     if held is None:
         return
     bindings.redress(agent)

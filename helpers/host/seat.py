@@ -71,6 +71,7 @@ def caller_of(agent: Agent, ports: Ports) -> Caller:
         person_asked=tuple(kept["asked"]),
         log_path=str(log_path(context)),
         turns=lambda count: masked_turns(agent, count, ports.mask),
+        tools=lambda: agents.tool_names(agent),
     )
 
 

@@ -61,7 +61,7 @@ class Caller:
     that are still known), oldest first, and `person_asked` what an agent had told them before each.
     `log_path` is the chat's log, "" where there is none.
     `turns(n)` gives the last n turns of the chat, for a call that sends none. `resume` and `lifts`
-    are what only a person at the command line says.
+    are what only a person at the command line says. `tools()` names the tools that the host has.
     """
 
     chat_id: str = COMMAND_LINE
@@ -77,6 +77,7 @@ class Caller:
     turns: Callable[[int], tuple[Turn, ...]] = lambda count: ()
     resume: bool = False
     lifts: tuple[str, ...] = ()
+    tools: Callable[[], frozenset[str]] = frozenset
 
     def said_since(self, count: int) -> tuple[PersonMessage, ...]:
         """What the person wrote after having written `count` messages."""

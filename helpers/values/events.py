@@ -27,6 +27,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 from .errors import RecordError
 from .packet import EXACT, Exact, HandoverPacket, Value
 from .packet import SCHEMA as PACKET_SCHEMA
+from .tools import Tools
 
 SCHEMA = 1
 State = Literal[
@@ -83,8 +84,9 @@ class Prepared(WithPacket):
     """A handover stands ready; `estimated` and `delivered` are tokens, `limit` is too.
 
     `answers` names the clarify it answers, `continues` the leg it goes on from, `person_messages`
-    is how many messages the person had written by then. `contradicted` are the texts of its decisions
-    of which the person said the opposite.
+    is how many messages the person had written by then. `tools` is what its receiver may use, and
+    whoever the receiver starts at most. `contradicted` are the texts of its decisions of which the
+    person said the opposite.
     """
 
     kind = "prepared"
@@ -102,6 +104,7 @@ class Prepared(WithPacket):
     turns: int = 0
     include_recent_turns: int | None = None
     authority_asked: Asked | None = None
+    tools: Annotated[Tools, EXACT] = Tools()
     token_counter: Exact = ""
     warnings: tuple[str, ...] = ()
     contradicted: tuple[str, ...] = ()
@@ -290,13 +293,15 @@ AUDIT_PAGE = "audit page"
 
 
 class Refused(Payload):
-    """A call or reply was refused; `asked` is authority that was not the sender's to give."""
+    """A call or reply was refused; `asked` is authority that was not the sender's to give, `tool` a
+    call of a tool that is not the receiver's to use."""
 
     kind = "refused"
 
     code: Exact = ""
     why: str = ""
     asked: tuple[str, ...] = ()
+    tool: str = ""
 
 
 class Resumed(Payload):

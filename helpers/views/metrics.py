@@ -154,6 +154,7 @@ class _Tally:
     refused: Counter[str] = field(default_factory=Counter)
     rejected: Counter[str] = field(default_factory=Counter)
     queue: list[float] = field(default_factory=list)
+    machines: Counter[str] = field(default_factory=Counter)
     work: list[float] = field(default_factory=list)
     chain: list[float] = field(default_factory=list)
     latency: list[float] = field(default_factory=list)
@@ -182,6 +183,8 @@ class _Tally:
         code, stopped = "unknown", False
         for event in events:
             match event.payload:
+                case Refused(tool=tool) if tool:
+                    self.counts["tools_refused"] += 1
                 case Refused() as refusal:
                     code = refusal.code or "unknown"
                     self.refused[code] += 1
@@ -201,6 +204,8 @@ class _Tally:
         counts["shortened_packages"] += bool(item.prepared.omitted)
         counts["delivered"] += item.last(Delivered) is not None
         counts["open"] += item.is_open
+        if machine := story.machine(item):
+            self.machines[machine] += 1
         self._add_history(story.history_reads(item))
         counts.update(claims(item))
         counts.update(quoted(item))
@@ -309,6 +314,13 @@ def _handover_latency(tally: _Tally) -> Measure:
     return Measure(len(tally.latency), value=spread["median_s"], detail=spread)
 
 
+def _elsewhere(tally: _Tally) -> Measure:
+    by_machine = _most_first(tally.machines)
+    return Measure(
+        tally.counts["delivered"], tally.machines.total(), detail={"by_machine": by_machine}
+    )
+
+
 def _stage2_pulls(tally: _Tally) -> Measure:
     counts = tally.counts
     detail = {"reads": counts["reads"], "tokens": counts["read_tokens"]}
@@ -321,6 +333,7 @@ def _refusals(tally: _Tally) -> Measure:
         "by_reason": by_reason,
         "rejected_by_receiver": _most_first(tally.rejected),
         "authority_narrowed": by_reason.pop(_NARROWED, 0),
+        "tools_refused": tally.counts["tools_refused"],
         "not_written": by_reason.pop(_NOT_WRITTEN, 0),
     }
     calls = sum(by_reason.values())
@@ -370,6 +383,7 @@ MEASURES = (
     Row("sla_work", "Done within the specialist's time", _sla_work),
     Row("sla_chain", "Chains finished within the chain's time", _sla_chain),
     Row("handover_latency", "Seconds from prepared to delivered", _handover_latency),
+    Row("elsewhere", "Handovers that went to another machine", _elsewhere),
     Row("stage2_pulls", "Handovers that needed the full history", _stage2_pulls),
     Row("refusals", "Handover calls that were refused", _refusals),
     Row("unneeded", "Hand-backs that brought nothing", _unneeded),
