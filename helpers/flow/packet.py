@@ -21,12 +21,14 @@ from ..values.packet import Authority, HandoverPacket, Identity, StateField, Tur
 from ..values.roster import Specialist
 from ..values.tools import Tools, tools_named
 from .artifacts import Files
+from .grounded import grounded, with_persons_words
 
 
 @dataclass(frozen=True)
 class NextPacket:
     """A packet, what its maker should know, the declines it lifts, and authority that was asked for
-    in vain (`widened`) beside what was asked, and the tools that its receiver may use."""
+    in vain (`widened`) beside what was asked, the tools that its receiver may use, and `contradicted`
+    as in `Grounded`."""
 
     packet: HandoverPacket
     files: Files
@@ -35,6 +37,7 @@ class NextPacket:
     lifts: tuple[DeclineLifted, ...] = ()
     widened: tuple[str, ...] = ()
     authority_asked: Asked | None = None
+    contradicted: tuple[str, ...] = ()
 
 
 def next_packet(request: HandoverRequest, chain: Chain, files: Files, call: Call) -> NextPacket:
@@ -52,7 +55,8 @@ def next_packet(request: HandoverRequest, chain: Chain, files: Files, call: Call
         receiver=specialist.profile,
         created_at=utc(call.ports.clock()),
     )
-    merged = merge.merge(chain.newest, request.given, identity, evidence(chain, files, call))
+    claims = grounded(request.given, chain, call, identity.depth + 1)
+    merged = merge.merge(chain.newest, claims.given, identity, evidence(chain, files, call))
     check_lifts(caller.lifts, merged)
     turns, told = turns_of(request, call)
     asked = asked_authority(request) or inherited_authority(chain, caller.inside)
@@ -64,12 +68,22 @@ def next_packet(request: HandoverRequest, chain: Chain, files: Files, call: Call
     packet = merged.packet.model_copy(
         update={"topic": topic, "recent_turns": turns, "authority": allowed}
     )
-    warnings = [*merged.warnings, *told]
+    packet = with_persons_words(packet, chain, call, merged.lifts)
+    warnings = [*claims.warnings, *merged.warnings, *told]
     if widened:
         given = f"{', '.join(widened)} is not {sender.profile}'s to give"
         warnings.append(f"authority narrowed: {given}")
     tools = receivers_tools(chain, sender, call, specialist, asked)
-    return NextPacket(packet, files, tools, tuple(warnings), merged.lifts, widened, asked)
+    return NextPacket(
+        packet,
+        files,
+        tools,
+        tuple(warnings),
+        merged.lifts,
+        widened,
+        asked,
+        claims.contradicted,
+    )
 
 
 def sender_of(chain: Chain, call: Call) -> rules.Sender:

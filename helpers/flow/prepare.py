@@ -253,6 +253,7 @@ def record(book: Book, made: Made, request: HandoverRequest, call: Call) -> Prep
         tools=made.next.tools,
         token_counter=packed.counter,
         warnings=prepared.warnings,
+        contradicted=made.next.contradicted,
     )
     event = book.snapshot(about(packet, snapshot), before=tuple(before))
     written = book.brief(event)

@@ -7,7 +7,7 @@ exit action (seed 002).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..arguments.reply import NOTE_PARTS, ReplyRequest, parse_reply
@@ -24,6 +24,7 @@ from ..values.events import Draft, about
 from ..values.packet import HandoverPacket, StateField
 from .answer import Answer, answer_of
 from .artifacts import Files
+from .grounded import Grounded, grounded, with_persons_words
 from .package import briefing_notices
 from .packet import evidence
 from .standing import held_by, holding, specialist_of
@@ -148,7 +149,8 @@ def hand_back(book: Book, handover: Handover, request: ReplyRequest, call: Call)
     """Merge what the specialist decided, changed, rejected and asked into the chain, record it, and
     tell the superior."""
     kind = events.VERDICTS[request.verdict]
-    packet, merged = returned_packet(book, handover, request, call)
+    returned = returned_packet(book, handover, request, call)
+    packet, merged = returned.packet, returned.merged
     note = note_of(request, handover)
     closing: dict[str, Any] = {
         "packet": packet,
@@ -156,7 +158,8 @@ def hand_back(book: Book, handover: Handover, request: ReplyRequest, call: Call)
         "outcome": request.outcome or ("completed" if request.verdict == "done" else "blocked"),
         "hand_to": request.hand_to,
         "person_messages": call.caller.person_count,
-        "warnings": (*request.warnings, *merged.warnings),
+        "warnings": (*request.warnings, *returned.claims.warnings, *merged.warnings),
+        "contradicted": returned.claims.contradicted,
     }
     if request.verdict == "escalate":
         closing["why"] = request.reason or request.what_happened
@@ -174,22 +177,32 @@ def hand_back(book: Book, handover: Handover, request: ReplyRequest, call: Call)
     return replace(answer, lifts=merged.lifts)
 
 
-def returned_packet(
-    book: Book, handover: Handover, request: ReplyRequest, call: Call
-) -> tuple[HandoverPacket, merge.Merged]:
+@dataclass(frozen=True)
+class Returned:
+    """The chain's packet with a hand-back in it, what of the hand-back is founded, and what merging
+    it told."""
+
+    packet: HandoverPacket
+    claims: Grounded
+    merged: merge.Merged
+
+
+def returned_packet(book: Book, handover: Handover, request: ReplyRequest, call: Call) -> Returned:
     """The chain's packet with this hand-back in it; what was required and not done is marked so
     (seed 000, dropped calls)."""
     chain, identity = book.chain, handover.packet.identity
     proof = evidence(chain, Files(book.folder), call)
     as_owner = identity.model_copy(update={"sender": identity.receiver})
     before = merge.brought_up(handover.packet, chain.newest)
-    merged = merge.merge(before, request.given, as_owner, proof)
+    claims = grounded(request.given, chain, call, identity.depth)
+    merged = merge.merge(before, claims.given, as_owner, proof)
     packet = merge.brought_up(handover.packet, merged.packet)
+    packet = with_persons_words(packet, chain, call, merged.lifts)
     if request.verdict != "done" or request.outcome in ("partial", "blocked"):
         packet = unfinished(packet, handover, request.verdict, call, request.given.stopped_at)
     elif not request.given.stopped_at:  # said to be complete: nothing stands still any more
         packet = packet.model_copy(update={"stopped_at": ""})
-    return packet, merged
+    return Returned(packet, claims, merged)
 
 
 def unfinished(

@@ -11,6 +11,7 @@ from helpers.errors import InterventionException
 from ..chain.chain import Handover
 from ..flow import close, receive, standing
 from ..flow.answer import Answer
+from ..history.heard import CHAT, CHILD
 from ..text.file_tree import without_records
 from ..values.errors import HandoverError
 from . import (
@@ -52,10 +53,17 @@ def person_wrote(context: AgentContext, message: Any) -> None:
         return
     text = str(getattr(message, "message", "") or "")
     nudged_on = context.data.pop(NUDGED, False)
-    if nudged_on or not text.strip() or context.get_output_data("parent_context_id"):
+    if nudged_on or not text.strip():
+        return
+    mask = conversation.mask_of(context.agent0)
+    if context.get_output_data("parent_context_id"):
+        root = root_context(context.agent0)
+        memory.memory(root)["in_children"] += 1
+        conversation.person_typed(root, text, CHILD, mask)
         return
     asked = conversation.told_last(context.agent0)
-    memory.remember_message(context, text, asked, conversation.mask_of(context.agent0))
+    memory.remember_message(context, text, asked, mask)
+    conversation.person_typed(context, text, CHAT, mask)
     for agent, held in holders_of(context):
         if agent.context is context:
             continue

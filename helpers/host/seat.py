@@ -16,7 +16,7 @@ from ..values.errors import RecordError, RefusedError
 from ..values.settings import Settings
 from . import agents, bindings, roots, stops
 from .bindings import holding_of, living
-from .conversation import mask_of, masked_turns
+from .conversation import log_path, mask_of, masked_turns
 from .memory import memory
 from .settings import settings_of
 from .stops import ChatRounds
@@ -71,8 +71,10 @@ def caller_of(agent: Agent, ports: Ports, settings: Settings) -> Caller:
         inside=held.handover_id if held else "",
         project_root=held.project_root if held else agents.project_root(context),
         person_count=person["count"],
+        person_in_children=kept["in_children"],
         person_messages=tuple(person["last"]),
         person_asked=tuple(kept["asked"]),
+        log_path=str(log_path(context)),
         outside=roots.outside(context, settings),
         turns=lambda count: masked_turns(agent, count, ports.mask),
         tools=lambda: agents.tool_names(agent),

@@ -87,7 +87,8 @@ class Prepared(WithPacket):
     `answers` names the clarify it answers, `continues` the leg it goes on from, `came` the
     installation and the handover there that it came from; `person_messages` is how many messages
     the person had written by then. `tools` is what its receiver may use, and whoever the receiver
-    starts at most.
+    starts at most. `contradicted` are the texts of its decisions of which the person said the
+    opposite.
     """
 
     kind = "prepared"
@@ -109,6 +110,7 @@ class Prepared(WithPacket):
     tools: Annotated[Tools, EXACT] = Tools()
     token_counter: Exact = ""
     warnings: tuple[str, ...] = ()
+    contradicted: tuple[str, ...] = ()
 
     @property
     def makes_round(self) -> bool:
@@ -254,6 +256,7 @@ class Closing(WithPacket):
     hand_to: Exact = ""
     person_messages: int = 0
     warnings: tuple[str, ...] = ()
+    contradicted: tuple[str, ...] = ()
     why: str = ""
 
     def to_data(self) -> dict[str, JsonValue]:

@@ -38,7 +38,6 @@ class FromProject:
 
 OURS = FromProject(lambda ours, theirs: ours)
 LOWER = FromProject(min)  # of a switch: on only where both are
-OURS_ALONE = FromProject(lambda ours, theirs: ours)
 
 
 def _from_text(value: Any) -> Any:
@@ -87,7 +86,8 @@ class Settings(BaseModel):
     git_ignore: Literal["chains", "all", "none"]
     transcript_log: Annotated[bool, LOWER]
     transcript_log_max_mb: Annotated[_Number, LOWER] = Field(gt=0)
-    trusted: Annotated[tuple[Trusted, ...], OURS_ALONE, _AS_TEXT] = Field(max_length=200)
+    trusted: Annotated[tuple[Trusted, ...], OURS, _AS_TEXT] = Field(max_length=200)
+    person_said: Annotated[bool, OURS]
     roster: Annotated[Roster, FromProject(narrowed_roster)]
 
 

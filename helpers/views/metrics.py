@@ -20,6 +20,7 @@ from ..chain.news import news
 from ..values.events import (
     UNKNOWN,
     Clarify,
+    Closing,
     Delivered,
     Done,
     Escalated,
@@ -29,6 +30,7 @@ from ..values.events import (
     Rejected,
     WithPacket,
 )
+from ..values.names import words
 from ..values.packet import Decision, HandoverPacket
 from ..values.roster import normal
 from ..values.settings import Settings
@@ -39,6 +41,7 @@ Json = dict[str, Any]
 
 # Of `refused` events: what is no refused call.
 _NARROWED, _NOT_WRITTEN = "authority", "append_failed"
+_SHORTEST_QUOTE = 8  # characters
 # What a package says of decisions whose reasons did not fit. Digits are few: it is a ledger's text.
 _SHORTENED = re.compile(r"Decisions: (?:.*, )?(\d{1,9})(?: of \d+)? shortened")
 
@@ -206,6 +209,8 @@ class _Tally:
         if machine := story.machine(item):
             self.machines[machine] += 1
         self._add_history(story.history_reads(item))
+        counts.update(claims(item))
+        counts.update(quoted(item))
         self._add_answers(item)
         self._add_times(item)
 
@@ -343,6 +348,20 @@ def _unneeded(tally: _Tally) -> Measure:
     return Measure(tally.counts["handed_back"], tally.counts["unneeded"])
 
 
+def _claimed_declines(tally: _Tally) -> Measure:
+    return Measure(tally.counts["declines"], tally.counts["claimed"])
+
+
+def _contradicted_decisions(tally: _Tally) -> Measure:
+    counts = tally.counts
+    detail = {"decisions": counts["contradicted"]}
+    return Measure(counts["handovers"], counts["contradicting"], detail=detail)
+
+
+def _person_said_used(tally: _Tally) -> Measure:
+    return Measure(tally.counts["sentences"], tally.counts["quoted"])
+
+
 def _tokens(tally: _Tally) -> Measure:
     counts = tally.counts
     detail = {name: counts[f"tokens_{name}"] for name in ("asked", "delivered", "left_out")}
@@ -372,6 +391,13 @@ MEASURES = (
     Row("stage2_pulls", "Handovers that needed the full history", _stage2_pulls),
     Row("refusals", "Handover calls that were refused", _refusals),
     Row("unneeded", "Hand-backs that brought nothing", _unneeded),
+    Row("claimed_declines", "Declines of which the person never spoke", _claimed_declines),
+    Row(
+        "contradicted_decisions",
+        "Handovers with a decision against the person's words",
+        _contradicted_decisions,
+    ),
+    Row("person_said_used", "Sentences of the person that a verdict quotes", _person_said_used),
     Row("tokens", "Packages that had to leave something out", _tokens),
 )
 
@@ -392,6 +418,51 @@ def questions(clarify: Clarify) -> Counter[str]:
     held = set(clarify.already_held)
     asked = held.union(clarify.missing)
     return Counter(asked=len(asked), already_held=len(held), clarifications=1)
+
+
+def claims(item: Handover) -> Counter[str]:
+    """What was claimed of the person at this hop: declines, those without a word of theirs, and
+    decisions against their words."""
+    counts: Counter[str] = Counter()
+    newest = item.returned or item.packet
+    for field_ in newest.state:
+        if field_.hop == item.hop and field_.status in ("declined", "claimed"):
+            counts["declines"] += 1
+            counts["claimed"] += field_.status == "claimed"
+    against = [*item.prepared.contradicted]
+    for event in item.events:
+        if isinstance(event.payload, Closing):
+            against += event.payload.contradicted
+    counts["contradicted"] = len(set(against))
+    counts["contradicting"] = bool(against)
+    return counts
+
+
+def quoted(item: Handover) -> Counter[str]:
+    """Of a handover that came back: the sentences of the person that it travelled with, and how many
+    of them a field or decision of the verdict quotes."""
+    if item.returned is None:
+        return Counter()
+    before = set(_texts(item.packet))
+    added = [words(text) for text in _texts(item.returned) if text not in before]
+    used = 0
+    for sentence in item.packet.person_said:
+        plain = words(sentence.text).rstrip(".!?…。！？")
+        used += any(_quotes(text, plain) for text in added)
+    return Counter(sentences=len(item.packet.person_said), quoted=used)
+
+
+def _quotes(text: str, sentence: str) -> bool:
+    is_part = len(text) >= _SHORTEST_QUOTE and text.rstrip(".!?…。！？") in sentence
+    return sentence in text or is_part
+
+
+def _texts(packet: HandoverPacket) -> Iterator[str]:
+    for item in packet.state:
+        yield item.verbatim
+        yield item.value if isinstance(item.value, str) else ""
+    for decision in packet.decisions:
+        yield from (decision.text, decision.rationale, *decision.evidence)
 
 
 def _steps(events: Iterable[Event]) -> Iterator[tuple[HandoverPacket, Prepared, HandoverPacket]]:

@@ -1005,10 +1005,11 @@ def test_a_cloned_chain_and_briefing_are_not_inherited_and_the_receiver_is_told(
 
 def test_a_packet_of_a_newer_schema_is_refused_clearly(desk, monkeypatch):
     from usr.plugins.software_orchestrator.helpers.values import events
+    from usr.plugins.software_orchestrator.helpers.values import packet as values
 
     desk.call("hacker")
     monkeypatch.setattr(events, "PACKET_SCHEMA", 0)
-    assert "schema 1" in str(refusal(desk.call, "hacker", summary="s"))
+    assert f"schema {values.SCHEMA}" in str(refusal(desk.call, "hacker", summary="s"))
 
 
 @settings(max_examples=20)
