@@ -242,6 +242,7 @@ def record(book: Book, made: Made, request: HandoverRequest, call: Call) -> Prep
         person_messages=call.caller.person_count,
         answers=request.answers,
         continues=call.caller.continues,
+        came=call.caller.came or None,
         limit=request.max_context_tokens,
         overflow=request.overflow,
         estimated=packed.estimated_tokens,
