@@ -126,7 +126,11 @@ def receiver(value: Json, call: Call, argument: str = "specialist_profile") -> s
     name = short("".join(names), _LONGEST_PROFILE)
     if not normal(name) or same(name, argument):
         raise RequestError(f"{argument} is required", roster.choice(sender), "missing")
-    return roster.find(name, sender, argument).profile
+    try:
+        return roster.find(name, sender, argument).profile
+    except RequestError as error:
+        error.receiver = name  # nobody, but it is what was asked for
+        raise
 
 
 def _profiles(value: Json, roster: Roster) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from ..chain import merge, rules
 from ..chain.chain import Handover
 from ..records import shelf
 from ..records.folder import HandoverFolder
+from ..text.damage import losses
 from ..text.masking import safe
 from ..values import events
 from ..values.call import Call
@@ -17,6 +18,7 @@ from .receive import cancelled_inside, unfinished
 from .standing import chain_of, holding, of_chat, task_of
 
 NO_VERDICT = "answered without a verdict"
+_LONGEST_ANSWER = 200_000  # characters; a close must fit a ledger's line whatever was said
 _NO_OUTCOME = ("prepared", "superseded")
 
 
@@ -39,15 +41,15 @@ def close(handover_id: str, kind: str, why: str, call: Call, *, said: str = "") 
             {
                 "packet": packet,
                 "note": closing_note(handover, safe(said, call.ports.mask)[0], why),
-                "outcome": "unknown" if kind == "done" else "blocked",
+                "outcome": events.UNKNOWN if kind == "done" else "blocked",
                 "implicit": True,
-                "why": why,
+                "why": why[:_LONGEST_ANSWER],
                 "person_messages": call.caller.person_count,
             }
         )
         inner = cancelled_inside(book.chain, handover, f"{handover.id} was closed as {kind}")
         event = book.write(*inner, about(packet, closing))[-1]
-        told = book.brief_or_tell(event)
+        told = (*losses(book.chain.stop_damage), *book.brief_or_tell(event))
         return answer_of(handover, packet, event, book.folder, call, warnings=told)
 
 
@@ -56,7 +58,10 @@ def closing_note(handover: Handover, said: str, why: str) -> events.Note:
     was reopened is not lost."""
     kept = {name: getattr(handover.note, name) for name in NOTE_PARTS}
     if not said:
-        return events.Note(**{**kept, "reason": why})
+        return events.Note(**{**kept, "reason": why[:_LONGEST_ANSWER]})
+    if len(said) > _LONGEST_ANSWER:
+        left_out = len(said) - _LONGEST_ANSWER
+        said = f"{said[:_LONGEST_ANSWER]}\n[cut here: {left_out:,} characters more]"
     before = kept["what_happened"]
     if before and before != said:
         said = f"{said}\n\nBefore that: {before}"

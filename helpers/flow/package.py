@@ -9,16 +9,16 @@ from typing import Literal
 from ..chain.chain import Chain
 from ..chain.news import news
 from ..records import resources
-from ..records.book import briefing_path
+from ..records.book import Book, briefing_path
 from ..records.folder import HandoverFolder
-from ..text import fitting
+from ..text import damage, fitting
 from ..text import package as text_package
 from ..text.fitting import Package, Part
 from ..text.masking import Mask
 from ..text.quote import on_one_line, one_line
 from ..text.tools import tools_told
 from ..values.call import Call
-from ..values.errors import RequestError
+from ..values.errors import RecordError, RequestError
 from ..values.packet import HandoverPacket, Turn
 from ..values.roster import Roster
 from ..values.tools import Tools
@@ -199,15 +199,29 @@ def earlier_work(chain: Chain, packet: HandoverPacket) -> tuple[tuple[str, str],
     )
 
 
-def notices(chain: Chain, tools: Tools, *, enforced: bool = True) -> tuple[str, ...]:
-    """What the receiver must know of the record itself, and which tools are its to use."""
-    told = []
+def record_notices(chain: Chain) -> tuple[str, ...]:
+    """What sender and receiver must know about the record itself."""
+    told = list(damage.notices(chain.damage))
     if chain.foreign:
         told.append(
             f"{chain.foreign} events in this chain's ledger are not this installation's; nothing of"
             " them was used."
         )
-    if tools:
-        how = ", enforced" if enforced else ""
-        told.append(f"tools{how}: {tools_told(tools)}.")
     return tuple(told)
+
+
+def notices(chain: Chain, tools: Tools, *, enforced: bool = True) -> tuple[str, ...]:
+    """What the receiver must know of the record itself, and which tools are its to use."""
+    told = record_notices(chain)
+    if not tools:
+        return told
+    how = ", enforced" if enforced else ""
+    return (*told, f"tools{how}: {tools_told(tools)}.")
+
+
+def briefing_notices(book: Book, packet: HandoverPacket) -> tuple[str, ...]:
+    """What the receiver, who is sent to the briefing, must know of it."""
+    try:
+        return book.account(packet).lines()
+    except RecordError:
+        return ("the briefing cannot be read; this package is from the ledger.",)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..chain.chain import Chain, Handover
 from ..records.book import briefing_path
 from ..records.folder import HandoverFolder
+from ..text.damage import losses
 from ..text.quote import on_one_line, one_line
 from ..values.call import Call
 from ..values.names import quoted
@@ -26,6 +27,7 @@ def story_of(handover: Handover, chain: Chain, folder: HandoverFolder, call: Cal
     ]
     for event in handover.events:
         lines.append(f"{event.time[:19].replace('T', ' ')} UTC  {event.kind}")
+    lines += losses(chain.damage)
     if chain.stop:
         lines.append(
             f"the chain is stopped: {quoted(chain.stop, call.settings.handback_note_tokens)}"

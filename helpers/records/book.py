@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ..chain.chain import Chain, Handover
 from ..text import note
+from ..text.damage import losses
 from ..text.masking import Mask, is_clean, masked_value, redact
 from ..text.quote import quote
 from ..values.call import Call
@@ -25,10 +26,10 @@ from ..values.events import (
     Draft,
     Escalated,
     Event,
+    Payload,
     Prepared,
     Refused,
     Resumed,
-    WithPacket,
     about,
     of_chain,
 )
@@ -36,6 +37,8 @@ from ..values.packet import HandoverPacket
 from . import accounts, briefing, shelf
 from .folder import HandoverFolder, topic_part, write_git_files
 from .ledger import Ledger, snapshot
+from .missing import is_whole, missing
+from .missing import keep as keep_whole
 
 
 @dataclass(frozen=True)
@@ -49,12 +52,15 @@ class Place:
 
 class Book:
     """One chain while its folder's lock is held. `chain` is what the ledger says after the last
-    write; `unhealed` says why an earlier entry is still missing in its briefing, else ""."""
+    write; `unhealed` says why an earlier entry is still missing in its briefing, else "";
+    `found_damage`: it was opened damaged, and nobody had said so before."""
 
     def __init__(self, place: Place, call: Call, lock: ExitStack) -> None:
         self.folder = place.folder
         self.ledger: Ledger = shelf.ledger_of(place.folder, place.chain_id, call.ports)
         self.unhealed = ""
+        self.found_damage = False
+        self.healed = 0
         self._call = call
         self._lock = lock
         self._locked = False
@@ -145,60 +151,54 @@ class Book:
         entry = entry_of(event, handover.packet if handover else None)
         packet = _packet(event)
         plan = briefing.plan(self.folder, briefing_path(self.folder, packet).name, entry)
+        is_known = accounts.is_known(plan.path, self._copy.events)
         self.write(about(packet, Briefed.model_validate({"event": event.id, **plan.to_data()})))
-        is_known = accounts.is_known(plan.path)
+        was_whole = is_whole(plan.path, self.chain.id)
         written = briefing.append(self.folder, plan, entry)
         if is_known:
             accounts.keep_after_write(plan.path)
+        if was_whole:
+            keep_whole(plan.path, self.chain.id, event.id)
         return written
 
     # --- what is missing, and what is not ours
 
     def heal(self) -> None:
-        """Finish what a crash or an unwritable briefing left: each entry that was never planned,
-        and the last planned one, once.
+        """Write each entry that the briefings lack, once; `healed` counts them.
 
-        A briefing that cannot be written is told in `unhealed` and stops nothing: the ledger is
-        what counts.
+        A crash, an unwritable briefing or a merge in git left them out. A briefing that cannot be
+        written is told in `unhealed` and stops nothing: the ledger is what counts.
         """
-        for event in self._without_entry():
+        found = missing(self.folder, self.chain.id, self._copy.events, entry_of)
+        self.unhealed = found.unreadable
+        for event in found.events:
             try:
                 self._append_entry(event)
+                self.healed += 1
             except RecordError as error:
                 self.unhealed = self.unhealed or error.message
 
-    def _without_entry(self) -> list[Event]:
-        entries: dict[str, Event] = {}
-        planned: list[Briefed] = []
-        for event in self._copy.events:
-            if not event.trusted:
-                continue
-            payload = event.payload
-            if isinstance(payload, WithPacket) and payload.packet is not None:
-                entries[event.id] = event
-            elif isinstance(payload, Briefed):
-                planned.append(payload)
-        if planned and not self._stands(planned[-1]):
-            planned.pop()
-        for briefed in planned:
-            entries.pop(briefed.event, None)
-        return list(entries.values())
-
-    def _stands(self, briefed: Briefed) -> bool:
-        try:
-            plan = briefing.plan_from_data(self.folder, briefed.to_data())
-            return briefing.find(self.folder, plan) == "intact"
-        except RecordError as error:
-            self.unhealed = error.message
-            return True  # what cannot be looked at is not written a second time
-
-    def unaccounted_bytes(self, packet: HandoverPacket) -> accounts.Unaccounted:
-        """What of the briefing of a packet no ledger of the folder accounts for."""
+    def account(self, packet: HandoverPacket) -> accounts.Account:
+        """What of the briefing of a packet is not as it was recorded. Raises RecordError."""
         path = briefing_path(self.folder, packet)
         slug = topic_part(self.chain.id)
-        return accounts.unaccounted(self.folder, path, slug, self.ledger, self._copy.events)
+        return accounts.account(self.folder, path, slug, self.ledger, self._copy.events)
 
-    # --- stops and refusals
+    # --- damage, stops and refusals
+
+    def tell_damage(self) -> None:
+        """What the ledger lost stops the chain, once: declines and stops may have been among it.
+        The person is told; their next message, or who resumes on the command line, goes on."""
+        damage = self.chain.unseen
+        if not damage:
+            return
+        self.found_damage = True
+        why = " ".join(losses(damage))
+        stopped = Escalated(
+            why=why, damage=damage, person_messages=self._call.caller.person_count
+        )
+        self.write(of_chain(stopped, self.chain.id, sender=self._call.caller.sender))
+        self._call.ports.call_person(why)
 
     def resume(self) -> None:
         """Lift the chain's stop when the person wrote since, or says so on the command line."""
@@ -211,26 +211,36 @@ class Book:
             by = "person"
         else:
             return
-        self.write(of_chain(Resumed(by=by), self.chain.id, sender=caller.sender))
+        resumed = Resumed(by=by, damage=self.chain.stop_damage)
+        self.write(of_chain(resumed, self.chain.id, sender=caller.sender))
 
     def refuse(self, error: HandoverError, receiver: str = "") -> None:
         """Record a refusal where the chain has a handover; one that stops it also as `escalated`.
 
-        What cannot be written is not told: the refusal itself is what the caller must hear.
+        What is recorded already is not again. What cannot be written is not told: the refusal itself
+        is what the caller must hear, and `error.recorded` stays false.
         """
-        if not self.chain.handovers:
-            return
-        caller = self._call.caller
-        refused = Refused(code=error.code, why=error.message)
-        drafts = [of_chain(refused, self.chain.id, sender=caller.sender, receiver=receiver)]
+        drafts = []
+        if self.chain.handovers and not error.recorded:
+            drafts.append(self._of_the_call(Refused(code=error.code, why=error.message), receiver))
         stops = error.stops if isinstance(error, RefusedError) else ""
-        if stops and not self.chain.stop:
-            stopped = Escalated(why=stops, person_messages=caller.person_count)
-            drafts.append(of_chain(stopped, self.chain.id, sender=caller.sender))
+        if self.chain.handovers and stops and not self.chain.stop:
+            count = self._call.caller.person_count
+            drafts.append(self._of_the_call(Escalated(why=stops, person_messages=count), receiver))
         try:
             self.write(*drafts)
         except RecordError as unwritten:
-            raise error from unwritten
+            error.__cause__ = unwritten
+        error.recorded = error.__cause__ is None
+
+    def _of_the_call(self, payload: Payload, receiver: str) -> Draft:
+        """About the hop that the call asked for, which is not made."""
+        caller = self._call.caller
+        return replace(
+            of_chain(payload, self.chain.id, sender=caller.sender, receiver=receiver),
+            hop=self.chain.next_hop,
+            depth=len(self.chain.ancestors(caller.inside)),
+        )
 
 
 @contextmanager
@@ -238,6 +248,7 @@ def open_chain(place: Place, call: Call) -> Iterator[Book]:
     """The chain: locked, read, healed and resumed. Raises RecordError."""
     with ExitStack() as lock:
         book = Book(place, call, lock)
+        book.tell_damage()
         book.heal()
         book.resume()
         yield book

@@ -7,7 +7,8 @@ by `comparison`.
 Faults: changed, missing, torn, out_of_order, foreign (bytes that nobody of this record wrote),
 unreadable. Notes: other (another installation's events or entries), person (text after the
 entries), healed (what is left of a write that was cut short and made again), moved (whole entries,
-in their order, at another place), newer (signed here by a newer version, not read).
+in their order, at another place), newer (signed here by a newer version, not read), redacted (a
+person took the entry out, and the ledger says so).
 
 Memory holds the names of the files, one ledger, the places of one topic's entries, and one briefing
 up to `_WHOLE_BYTES` or a chunk of it.
@@ -15,7 +16,6 @@ up to `_WHOLE_BYTES` or a chunk of it.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import re
 from collections import Counter, defaultdict
@@ -25,17 +25,28 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, get_args
 
 from ..values.errors import RecordError
-from ..values.events import KINDS, Event, WithPacket
-from . import briefing
-from .comparison import NOTES, Claims, Comparison, Finding, Kind, Place, finding
-from .files import hash_of, opener, size_of
+from ..values.events import KINDS, WithPacket
+from . import briefing, end
+from .comparison import (
+    NOTES,
+    Claims,
+    Comparison,
+    Finding,
+    Kind,
+    Place,
+    are_all,
+    claim,
+    finding,
+    gone,
+    intact_of,
+)
+from .files import opener, size_of
 from .flawless import flawless
 from .folder import HandoverFolder, names
 from .ledger import MOST_FAULTS, Ledger, Reading
 
 FAULTS = tuple(kind for kind in get_args(Kind) if kind not in NOTES)
 
-_WHOLE_BYTES = 1024 * 1024
 _WHOLE_LEDGER_BYTES = 8 * 1024 * 1024
 _LOCK_S = 2.0
 _DATE_CHARS = len("-2026-06-05.md")
@@ -124,7 +135,8 @@ class _Listing:
 
 def _listed(folder: HandoverFolder) -> _Listing:
     try:
-        ledgers = sorted(names(folder.chains, ".jsonl"))
+        marked = {name.replace(end.SUFFIX, ".jsonl") for name in names(folder.chains, end.SUFFIX)}
+        ledgers = sorted({*names(folder.chains, ".jsonl"), *marked})
         briefings = sorted(names(folder.path, ".md"))
     except RecordError as error:
         return _Listing(folder, error=error)
@@ -208,19 +220,24 @@ class _Check:
         chain = name.removesuffix(".jsonl")
         result = Result(str(self.folder.root), f"chains/{name}")
         try:
+            end_mark = end.read(self.folder.chains / name, self.key)
             with self.open_ledger(name) as file:
                 size = size_of(file)
                 content = file.read(size) if size <= _WHOLE_LEDGER_BYTES else b""
             lines = flawless(content, chain, self.key)
+            if not _reaches(content, end_mark):
+                lines = None
             if lines and _claim_quickly(content, chain, lines, claims):
                 return result._replace(events=len(lines), bytes=len(content))
             reading = Ledger(self.folder.chains / name, self.key).read()
+        except FileNotFoundError:
+            return result._replace(findings=(finding("missing", name, "the ledger is gone"),))
         except (RecordError, OSError) as error:
             return result._replace(findings=(_unreadable(name, error),))
         own = [event for event in reading.events if event.trusted]
         others = [event for event in reading.events if not event.trusted]
         claims.others.update(event.handover for event in others)
-        findings = [*_of_reading(name, reading), *_claim(self.folder, name, own, claims)]
+        findings = [*_of_reading(name, reading), *claim(self.folder, name, own, claims)]
         return result._replace(
             events=len(own),
             bytes=reading.size,
@@ -234,13 +251,14 @@ class _Check:
         try:
             with self.open_briefing(name) as file:
                 size = size_of(file)
-                intact = _intact(file, size, places)
-                if len(intact) == len(places) and _are_all(intact, size):
+                intact = intact_of(file, size, places)
+                if len(intact) == len(places) and are_all(intact, size):
                     return result._replace(entries=len(intact), bytes=size)
                 comparison = Comparison(name, file, places, intact)
                 comparison.run(briefing.scan(self.folder.path / name), size, claims)
         except FileNotFoundError:
-            return result._replace(findings=_bounded(_gone(name, places), name))
+            left = [place for place in places if place.handover not in claims.redacted]
+            return result._replace(findings=_bounded(gone(name, left), name))
         except (RecordError, OSError) as error:
             return result._replace(findings=(_unreadable(name, error),))
         return result._replace(
@@ -250,6 +268,12 @@ class _Check:
             other_entries=len(comparison.others),
             unsigned=len(comparison.unsigned),
         )
+
+
+def _reaches(content: bytes, end_mark: end.End) -> bool:
+    """Whether the last event that was written is there, and no fewer of ours than then."""
+    last = b'"sha":"%b"' % end_mark.sha.encode()
+    return not end_mark.sha or (last in content and content.count(b"\n") >= end_mark.own)
 
 
 def _unreadable(name: str, error: RecordError | OSError) -> Finding:
@@ -289,37 +313,10 @@ def _of_reading(name: str, reading: Reading) -> Iterator[Finding]:
         yield finding("other", others[0], f"{left:,} events of another installation")
 
 
-def _claim(
-    folder: HandoverFolder, name: str, own: Sequence[Event], claims: Claims
-) -> Iterator[Finding]:
-    """Add the places of all entries; a finding for each event that must have one and names none."""
-    placed = set()
-    for event in own:
-        if event.kind != "briefed":
-            continue
-        try:
-            plan = briefing.plan_from_data(folder, event.data)
-        except RecordError as error:
-            yield finding("foreign", f"{name}:{event.id}", error.message)
-            continue
-        about = str(event.data.get("event", ""))
-        placed.add(about)
-        place = Place(plan.offset, plan.length, plan.sha256, about, event.handover)
-        claims.places[plan.path.name].append(place)
-    for event in own:
-        if event.data.get("packet") is not None and event.id not in placed:
-            claims.unplaced.add(event.handover)
-            detail = (
-                f"no line says where the entry of {event.kind} {event.handover} is: it was not"
-                " written yet (the next use of the chain writes it), or that line was taken out"
-            )
-            yield finding("missing", f"{name}:{event.id}", detail)
-
-
 def _claim_quickly(
     content: bytes, chain: str, lines: Iterable[tuple[bytes, int, int]], claims: Claims
 ) -> bool:
-    """`_claim` for a flawless ledger, without parsing; False where there is more to say."""
+    """`claim` for a flawless ledger, without parsing; False where there is more to say."""
     data_from = len('{"chain":"",') + len(chain)
     claimed: list[tuple[str, Place]] = []
     placed, must_be_placed = set(), set()
@@ -331,6 +328,8 @@ def _claim_quickly(
             event, length, offset, name, digest, handover = match.groups()
             placed.add(event)
             claimed.append((name, Place(int(offset), int(length), digest, event, handover)))
+        elif kind == b"redacted":
+            return False
         elif kind in _MAY_HAVE_PACKET and content.find(_PACKET, start, kind_at) >= 0:
             must_be_placed.add(content[kind_at - _ID_FROM : kind_at - _ID_TO].decode())
     if not must_be_placed <= placed:
@@ -341,29 +340,3 @@ def _claim_quickly(
 
 
 # --- a briefing
-
-
-def _intact(file: io.FileIO, size: int, places: Sequence[Place]) -> list[Place]:
-    """The places whose bytes have the recorded hash."""
-    if size > _WHOLE_BYTES:
-        return [p for p in places if hash_of(file, p.offset, p.length) == p.sha256]
-    content, sha256 = memoryview(file.read(size)), hashlib.sha256
-    return [p for p in places if sha256(content[p.offset : p.end]).hexdigest() == p.sha256]
-
-
-def _are_all(intact: Sequence[Place], size: int) -> bool:
-    """Whether the places are all of the file, one after the other."""
-    end = 0
-    for place in intact:
-        if place.offset != end:
-            return False
-        end = place.end
-    return end == size
-
-
-def _gone(name: str, places: Sequence[Place]) -> list[Finding]:
-    findings = []
-    for place in {place.event: place for place in places}.values():
-        detail = f"the file with the entry of {place.handover} is gone"
-        findings.append(finding("missing", f"{name}@{place.offset}", detail))
-    return findings

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from usr.plugins.software_orchestrator.benchmarks import bench_audit
-from usr.plugins.software_orchestrator.helpers.records import briefing, verify
+from usr.plugins.software_orchestrator.helpers.records import briefing, comparison, verify
 from usr.plugins.software_orchestrator.helpers.records.book import entry_of
 from usr.plugins.software_orchestrator.helpers.records.flawless import flawless
 from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
@@ -23,6 +23,7 @@ from usr.plugins.software_orchestrator.helpers.values.events import (
     Done,
     Failed,
     Note,
+    Redacted,
     about,
 )
 from usr.plugins.software_orchestrator.tests.core.chain_maker import (
@@ -328,6 +329,21 @@ def test_entries_cut_off_at_the_end_are_missing(folder):
     assert kinds(folder) == ["missing"]
 
 
+def test_an_entry_that_a_person_took_out_and_said_so_is_a_note(folder):
+    first = entries(folder, DESIGNER)[0]
+    edit(folder.briefing_path(DESIGNER), lambda content: content.removeprefix(first))
+    ledger = Ledger(folder.ledger_path(CHAIN), KEY)
+    packet = next(
+        event.packet
+        for event in ledger.read().events
+        if event.packet and event.packet.identity.handover_id.encode() in first
+    )
+    with folder.lock(1):
+        ledger.append([about(packet, Redacted(why="private"))])
+    assert kinds(folder) == []
+    assert "redacted" in kinds(folder, "note")
+
+
 def test_a_removed_briefing_is_missing_entry_by_entry(folder):
     folder.briefing_path(DESIGNER).unlink()
     assert kinds(folder) == ["missing"] * 3
@@ -525,7 +541,7 @@ def test_a_project_that_never_had_a_record_has_nothing_to_verify(tmp_path):
 
 def test_large_files_are_checked_in_chunks_with_the_same_result(folder, monkeypatch):
     healthy = results(folder)
-    monkeypatch.setattr(verify, "_WHOLE_BYTES", 100)
+    monkeypatch.setattr(comparison, "_WHOLE_BYTES", 100)
     monkeypatch.setattr(verify, "_WHOLE_LEDGER_BYTES", 100)
     assert results(folder) == healthy
     edit(
