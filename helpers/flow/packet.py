@@ -14,8 +14,9 @@ from ..history import consent
 from ..history.consent import Declined
 from ..text.masking import masked_together, safe
 from ..values import authority
-from ..values.call import Call, utc
+from ..values.call import COMMAND_LINE, Call, utc
 from ..values.events import Asked, DeclineLifted
+from ..values.names import words
 from ..values.packet import Authority, HandoverPacket, Identity, StateField, Turn
 from ..values.roster import Specialist
 from ..values.tools import Tools, tools_named
@@ -86,8 +87,15 @@ def evidence(chain: Chain, files: Files, call: Call) -> Evidence:
         declined = Declined(decline.field, decline.verbatim, item.value)
         return consent.takes_back(item.verbatim, said, declined)
 
+    def persons_words(text: str) -> bool:
+        if caller.chat_id == COMMAND_LINE:
+            return True
+        said = words(text)
+        return bool(said) and any(said in words(message) for message in caller.person_messages)
+
     return Evidence(
         takes_back=takes_back,
+        persons_words=persons_words,
         when=chain.time_of,
         lifts=caller.lifts,
         artifact=files.hash_and_size,

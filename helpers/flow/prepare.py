@@ -106,12 +106,13 @@ def prepare(args: Mapping[Any, Any], call: Call) -> Prepared:
 
 def prepare_request(request: HandoverRequest, call: Call) -> Prepared:
     """`prepare` for arguments that are understood already."""
-    with open_chain(place_of(request, call), call) as book:
+    where = place_of(request, call)
+    with open_chain(where, call) as book:
         with refusals_recorded(book, request.specialist_profile):
             decided = decide(request, book, call)
-        if isinstance(decided, Prepared):
-            return decided
-        return record(book, decided, request, call)
+        if not isinstance(decided, Prepared):
+            decided = record(book, decided, request, call)
+        return replace(decided, warnings=(*where.warnings, *decided.warnings))
 
 
 def decide(request: HandoverRequest, book: Book | Sketch, call: Call) -> Prepared | Made:

@@ -131,8 +131,8 @@ def _call_of(agent: Agent) -> Call:
     try:
         return seat_of(agent).call
     except SettingsError:
-        ports = local_ports(mask_of(agent))
-        return Call(caller_of(agent, ports), _without_the_projects(agent), ports)
+        ports, settings_left = local_ports(mask_of(agent)), _without_the_projects(agent)
+        return Call(caller_of(agent, ports, settings_left), settings_left, ports)
 
 
 def _without_the_projects(agent: Agent) -> Settings:

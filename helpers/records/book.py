@@ -43,10 +43,11 @@ from .missing import keep as keep_whole
 
 @dataclass(frozen=True)
 class Place:
-    """Where a chain is kept."""
+    """Where a chain is kept, and what its caller should know of that place."""
 
     folder: HandoverFolder
     chain_id: str
+    warnings: tuple[str, ...] = ()
 
 
 class Book:

@@ -60,8 +60,10 @@ class Caller:
     this chat, `person_messages` the newest of them (all that are still known), oldest first, and
     `person_asked` what an agent had told them before each.
     `depth` and `hop` are those of a handover that `came` from another installation.
-    `turns(n)` gives the last n turns of the chat, for a call that sends none. `resume` and `lifts`
-    are what only a person at the command line says. `tools()` names the tools that the host has.
+    `outside(root)` is a warning about a folder that is not the chat's project, "" for none; it
+    raises RefusedError (path_unsafe) for one that nobody allowed. `turns(n)` gives the last n turns
+    of the chat, for a call that sends none. `resume` and `lifts` are what only a person at the
+    command line says. `tools()` names the tools that the host has.
     """
 
     chat_id: str = COMMAND_LINE
@@ -72,6 +74,7 @@ class Caller:
     person_count: int = 0
     person_messages: tuple[str, ...] = ()
     person_asked: tuple[str, ...] = ()
+    outside: Callable[[str], str] = lambda root: ""
     turns: Callable[[int], tuple[Turn, ...]] = lambda count: ()
     depth: int = 0
     hop: int = 0
