@@ -283,9 +283,7 @@ class _Reader:
         if self._more_faults:
             rest = f"and {self._more_faults:,} more faults"
             self._faults.append(Fault("malformed", self._name, rest))
-        return Reading(
-            tuple(self._events), tuple(self._faults), gaps, not self._ended, self._size
-        )
+        return Reading(tuple(self._events), tuple(self._faults), gaps, not self._ended, self._size)
 
     def _take_damaged(self, line: Line) -> None:
         self._damaged = self._damaged or line.number
@@ -314,9 +312,7 @@ class _Reader:
             self._foreign[sealed.sha] = line.number
         self._settle_cut(sealed.prev)
         self._shas.add(sealed.sha)
-        self._links.append(
-            _Link(line.number, sealed.prev, sealed.sha, self._damaged, trusted)
-        )
+        self._links.append(_Link(line.number, sealed.prev, sealed.sha, self._damaged, trusted))
         self._damaged = 0
         if not trusted:
             self._untrusted_left -= len(sealed.body)
