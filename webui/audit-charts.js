@@ -17,7 +17,7 @@ export function drawCharts(box, found) {
     .text(
       `${plural(found.chains, "chain")}, ${plural(found.handovers, "handover")}` +
         (found.foreign ? `; ${plural(found.foreign, "event")} of another installation not counted` : "") +
-        (found.unreadable ? `; ${plural(found.unreadable, "chain")} unreadable` : "") +
+        (found.unreadable ? `; ${plural(found.unreadable, "chain")} not read whole` : "") +
         (found.unreadable_projects.length ? `; not readable: ${found.unreadable_projects.join(", ")}` : ""),
     );
   const figures = root.selectAll("figure").data(found.measures).join("figure").attr("class", "so-chart").attr("data-measure", (item) => item.id);

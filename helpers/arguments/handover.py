@@ -126,7 +126,11 @@ def receiver(value: Json, roster: Roster, argument: str = "specialist_profile") 
     if not normal(name):
         hint = "use one of: " + ", ".join(roster.names())
         raise RequestError(f"{argument} is required", hint, "missing")
-    return roster.find(name).profile
+    try:
+        return roster.find(name).profile
+    except RequestError as error:
+        error.receiver = name  # nobody, but it is what was asked for
+        raise
 
 
 def _topic(value: Json, sent: Sent) -> str:

@@ -178,7 +178,7 @@ class Sent:
             told[0].code,
             topic=topic,
             project_root=project_root,
-            receiver=receiver,
+            receiver=receiver or "".join(error.receiver for error in self._problems),
         )
 
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
+from ..values.errors import NewerRecordError, RecordError
 from ..values.events import (
     AUDIT_PAGE,
     KINDS,
     OPEN,
     Clarify,
     Closing,
+    Damage,
     DeclineLifted,
     Escalated,
     Event,
@@ -35,7 +37,8 @@ class Handover:
     """One handover of the chain with all that happened to it.
 
     `packet` is what was handed over, `returned` the packet after its hand-back (None before).
-    `continues` is the id of the leg after which the work moved here by itself, else "".
+    `continues` is the id of the leg after which the work moved here by itself, else "". `uncertain`:
+    the ledger lost events since its last one, which may have been its own.
     """
 
     packet: HandoverPacket
@@ -44,6 +47,7 @@ class Handover:
     returned: HandoverPacket | None = None
     continues: str = ""
     fingerprint: str = ""
+    uncertain: bool = False
 
     @property
     def id(self) -> str:
@@ -93,6 +97,11 @@ class Handover:
     def is_open(self) -> bool:
         return self.state in OPEN
 
+    @property
+    def may_be_open(self) -> bool:
+        """Also where its delivery may have been lost: who works in it is still heard."""
+        return self.is_open or (self.uncertain and self.state == "prepared")
+
     def last(self, kind: type[P]) -> P | None:
         """What the newest event of a kind says; of `Closing` that of any closing one."""
         event = self.last_event(kind)
@@ -114,7 +123,9 @@ class Chain:
     `stop_mark` is how many messages the person had written by then. `declined` says the same of
     each declined field. `fresh_from` is the index of the first handover since the person last
     lifted a stop. `newest` is what the next hop inherits from, `foreign` how many events were not
-    this installation's or of another chain.
+    this installation's or of another chain. `damage` is what the ledger lost, `unseen` what of it no
+    event tells of yet, `stop_damage` what the stop is for; `hidden` are the hops of handovers whose
+    beginning is lost, by their ids.
     """
 
     id: str
@@ -125,20 +136,31 @@ class Chain:
     foreign: int = 0
     declined: Mapping[str, int] = field(default_factory=dict)
     newest: HandoverPacket | None = None
+    damage: tuple[Damage, ...] = ()
+    unseen: tuple[Damage, ...] = ()
+    stop_damage: tuple[Damage, ...] = ()
+    hidden: Mapping[str, int] = field(default_factory=dict)
 
     def after(self, events: Iterable[Event]) -> Chain:
         """The chain with more events: work grows with them, beside one look at each handover.
 
-        Raises RecordError for what does not fit, also a packet of a newer schema.
+        An event that does not fit is lost, and named in `damage`. Raises NewerRecordError.
         """
+        return self._after(events, {})
+
+    def _after(self, events: Iterable[Event], gaps: Mapping[str, Damage]) -> Chain:
         builder = _Builder(self)
         for event in events:
+            if event.sha in gaps:
+                builder.lose(gaps[event.sha])
             builder.add(event)
+        if "" in gaps:
+            builder.lose(gaps[""])
         return builder.chain()
 
     def after_resume(self) -> Chain:
         """The chain as if its stop were lifted now."""
-        return replace(self, stop="", fresh_from=len(self.handovers))
+        return replace(self, stop="", stop_damage=(), fresh_from=len(self.handovers))
 
     @cached_property
     def places(self) -> Mapping[str, int]:
@@ -187,7 +209,8 @@ class Chain:
 
     @cached_property
     def next_hop(self) -> int:
-        return max((handover.hop for handover in self.handovers), default=0) + 1
+        hidden = self.hidden.values() if self.damage else ()
+        return max((*(handover.hop for handover in self.handovers), *hidden), default=0) + 1
 
     @cached_property
     def open(self) -> tuple[Handover, ...]:
@@ -215,9 +238,11 @@ class Chain:
         return self._times.get(hop, "")
 
 
-def fold(chain_id: str, events: Iterable[Event]) -> Chain:
-    """The chain told by its events. Raises as `Chain.after`."""
-    return Chain(chain_id).after(events)
+def fold(
+    chain_id: str, events: Iterable[Event], gaps: Mapping[str, Damage] | None = None
+) -> Chain:
+    """The chain told by its events; `gaps` as in a `Reading`. Raises as `Chain.after`."""
+    return Chain(chain_id)._after(events, gaps or {})
 
 
 def _is_declined(item: StateField, key: str) -> bool:
@@ -243,15 +268,33 @@ class _Builder:
         self._stop, self._stop_mark = before.stop, before.stop_mark
         self._fresh_from, self._foreign = before.fresh_from, before.foreign
         self._declined, self._newest = before.declined, before.newest
+        self._unseen = {item.missing: item for item in before.unseen}
+        self._seen = {
+            item.missing: item for item in before.damage if item.missing not in self._unseen
+        }
+        self._stop_damage = before.stop_damage
+        self._losses = 0
+        self._losses_before: dict[int, int] = {}  # the last event of a handover, by its place
+        self._hidden = dict(before.hidden)
 
     def add(self, event: Event) -> None:
         kind = _kind(event)
         if not event.trusted or event.chain != self._before.id:
             self._foreign += 1
-        elif kind is Prepared:
+            return
+        try:
+            payload = event.payload
+        except NewerRecordError:
+            raise
+        except RecordError as error:
+            self.lose(Damage(missing=event.sha, where=event.id, what=error.message))
+            return
+        if isinstance(payload, Escalated | Resumed):
+            self._see(payload.damage)
+        if kind is Prepared:
             self._begin(event)
         elif kind is Resumed:
-            self._stop, self._fresh_from = "", len(self._handovers)
+            self._stop, self._stop_damage, self._fresh_from = "", (), len(self._handovers)
         else:
             if kind is Escalated:
                 self._halt(event)
@@ -259,10 +302,18 @@ class _Builder:
                 self._lift(event)
             self._advance(event)
 
+    def lose(self, damage: Damage) -> None:
+        """Events were lost here; what is known of the handovers so far may be old."""
+        self._losses += 1
+        if damage.missing not in self._seen:
+            self._unseen[damage.missing] = damage
+
     def chain(self) -> Chain:
         for place, events in self._more_events.items():
             handover = self._handovers[place]
             self._handovers[place] = replace(handover, events=(*handover.events, *events))
+        for place, handover in enumerate(self._handovers if self._losses else ()):
+            self._handovers[place] = replace(handover, uncertain=self._is_uncertain(place))
         return Chain(
             self._before.id,
             tuple(self._handovers),
@@ -272,7 +323,23 @@ class _Builder:
             self._foreign,
             self._declined,
             self._newest,
+            damage=(*self._seen.values(), *self._unseen.values()),
+            unseen=tuple(self._unseen.values()),
+            stop_damage=self._stop_damage,
+            hidden=self._hidden,
         )
+
+    def _see(self, damage: tuple[Damage, ...]) -> None:
+        """The person was told of it: what was declined then is what counts."""
+        for item in damage:
+            self._unseen.pop(item.missing, None)
+            self._seen[item.missing] = item
+
+    def _is_uncertain(self, place: int) -> bool:
+        last = self._losses_before.get(place)
+        if last is None:
+            return self._handovers[place].uncertain or self._losses > 0
+        return last < self._losses
 
     def _begin(self, event: Event) -> None:
         payload = event.payload
@@ -285,7 +352,9 @@ class _Builder:
             continues=payload.continues,
             fingerprint=payload.fingerprint,
         )
+        self._losses_before[len(self._handovers)] = self._losses
         self._new_places.setdefault(handover.id, len(self._handovers))
+        self._hidden.pop(handover.id, None)
         self._handovers.append(handover)
         self._inherit(payload.packet, payload.person_messages)
 
@@ -293,6 +362,7 @@ class _Builder:
         payload = event.payload
         assert isinstance(payload, Escalated)
         self._stop, self._stop_mark = payload.why or "escalated", payload.person_messages
+        self._stop_damage += payload.damage
 
     def _lift(self, event: Event) -> None:
         """A click takes a decline back at once; words do it with the packet they came with."""
@@ -307,13 +377,16 @@ class _Builder:
         self._declined = left
 
     def _advance(self, event: Event) -> None:
-        """One more event of a handover; one that cannot follow is kept and changes nothing."""
+        """One more event of a handover; one that cannot follow is kept and changes nothing, unless
+        what it follows may be lost."""
         place = self._before.places.get(event.handover, self._new_places.get(event.handover))
         if place is None:
+            self._outlive(event)
             return
         self._more_events.setdefault(place, []).append(event)
         handover, kind = self._handovers[place], _kind(event)
-        if handover.state not in kind.follows or not kind.state:
+        follows = handover.state in kind.follows or self._is_uncertain(place)
+        if not follows or not kind.state:
             return
         payload = event.payload
         if isinstance(payload, Clarify) and not payload.missing:
@@ -322,10 +395,24 @@ class _Builder:
         if isinstance(payload, Closing) and payload.packet is not None:
             returned = payload.packet
             self._inherit(payload.packet, payload.person_messages)
-        self._handovers[place] = replace(handover, state=kind.state, returned=returned)
+        self._losses_before[place] = self._losses
+        self._handovers[place] = replace(
+            handover, state=kind.state, returned=returned, uncertain=False
+        )
+
+    def _outlive(self, event: Event) -> None:
+        """Of a handover whose beginning is lost: what came back still counts for the next hop."""
+        if event.handover:
+            self._hidden[event.handover] = event.hop
+        payload = event.payload
+        if isinstance(payload, Closing) and payload.packet is not None:
+            self._inherit(payload.packet, payload.person_messages)
 
     def _inherit(self, packet: HandoverPacket, person_messages: int) -> None:
-        """A newer packet: what the next hop inherits, and since when each field is declined."""
+        """A newer packet: what the next hop inherits, and since when each field is declined. It
+        holds also what was declined in events that are lost, as nobody had missed them yet."""
+        for missing, damage in self._unseen.items():
+            self._unseen[missing] = damage.model_copy(update={"declines_kept": True})
         declined = {}
         for item in packet.state:
             if item.status == "declined":

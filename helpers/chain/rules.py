@@ -327,7 +327,7 @@ def check_reply_open(handover: Handover, chain: Chain) -> None:
 
     Raises RefusedError (nothing_open).
     """
-    if handover.is_open:
+    if handover.may_be_open:
         return
     if handover.state in ("prepared", "superseded"):
         why = f"handover {handover.id} is {handover.state}, not open"

@@ -10,6 +10,7 @@ import click
 from ..chain.chain import Chain, Handover
 from ..flow.close import close as close_handover
 from ..flow.show import package_text, story_of
+from ..flow.standing import not_recorded
 from ..records.folder import HandoverFolder
 from ..records.shelf import chain_holding
 from ..text.quote import one_line
@@ -88,11 +89,7 @@ def recorded_handover(identifier: str, call: Call) -> Recorded:
         foreign = None if story.own else story.chain.find(identifier)
         if foreign:
             return Recorded(foreign, story.chain, folder, own=False)
-    raise RefusedError(
-        f"no handover {one_line(identifier, 60)} is recorded in {folder.path}",
-        "see the ids in the briefings",
-        "unknown_reference",
-    )
+    raise not_recorded(identifier, folder, call, "see the ids in the briefings")
 
 
 def check_closable(recorded: Recorded) -> None:

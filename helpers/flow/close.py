@@ -7,6 +7,7 @@ from ..chain import merge, rules
 from ..chain.chain import Handover
 from ..records import shelf
 from ..records.folder import HandoverFolder
+from ..text.damage import losses
 from ..text.masking import safe
 from ..values import events
 from ..values.call import Call
@@ -39,7 +40,7 @@ def close(handover_id: str, kind: str, why: str, call: Call, *, said: str = "") 
             {
                 "packet": packet,
                 "note": closing_note(handover, safe(said, call.ports.mask)[0], why),
-                "outcome": "unknown" if kind == "done" else "blocked",
+                "outcome": events.UNKNOWN if kind == "done" else "blocked",
                 "implicit": True,
                 "why": why,
                 "person_messages": call.caller.person_count,
@@ -47,7 +48,7 @@ def close(handover_id: str, kind: str, why: str, call: Call, *, said: str = "") 
         )
         inner = cancelled_inside(book.chain, handover, f"{handover.id} was closed as {kind}")
         event = book.write(*inner, about(packet, closing))[-1]
-        told = book.brief_or_tell(event)
+        told = (*losses(book.chain.stop_damage), *book.brief_or_tell(event))
         return answer_of(handover, packet, event, book.folder, call, warnings=told)
 
 

@@ -11,7 +11,7 @@ from ..chain.news import news
 from ..records import resources
 from ..records.book import briefing_path
 from ..records.folder import HandoverFolder
-from ..text import fitting
+from ..text import damage, fitting
 from ..text import package as text_package
 from ..text.fitting import Package, Part
 from ..text.masking import Mask
@@ -179,10 +179,11 @@ def earlier_work(chain: Chain, packet: HandoverPacket) -> tuple[tuple[str, str],
 
 
 def notices(chain: Chain) -> tuple[str, ...]:
-    """What the receiver must know about the record itself."""
-    if not chain.foreign:
-        return ()
-    return (
-        f"{chain.foreign} events in this chain's ledger are not this installation's; nothing of"
-        " them was used.",
-    )
+    """What sender and receiver must know about the record itself."""
+    told = list(damage.notices(chain.damage))
+    if chain.foreign:
+        told.append(
+            f"{chain.foreign} events in this chain's ledger are not this installation's; nothing of"
+            " them was used."
+        )
+    return tuple(told)

@@ -42,7 +42,10 @@ def lift_stop(chain_id: str, call: Call) -> str:
         why = book.chain.stop
         if not why:
             raise RefusedError("the chain is not stopped", "load it again", "bad_value")
-        book.write(of_chain(Resumed(by=AUDIT_PAGE), chain_id, sender=call.caller.sender))
+        if book.found_damage:
+            raise RefusedError(f"this was found only now: {why}", "lift it again", "stopped")
+        resumed = Resumed(by=AUDIT_PAGE, damage=book.chain.stop_damage)
+        book.write(of_chain(resumed, chain_id, sender=call.caller.sender))
         return why
 
 

@@ -19,16 +19,16 @@ from ..records.book import Book, Place, briefing_path, open_chain, refusals_reco
 from ..records.briefing import Written
 from ..records.folder import HandoverFolder
 from ..records.ledger import canonical
-from ..text.quote import one_line
 from ..values import events
 from ..values.call import Call
-from ..values.errors import HandoverError, RefusedError, RequestError
+from ..values.errors import HandoverError, RequestError
 from ..values.events import DeclineLifted, State, about
 from ..values.packet import HandoverPacket
 from ..values.roster import Specialist
 from .artifacts import Files
 from .package import Limits, Packed, earlier_work, notices, package_of, with_turns
 from .packet import NextPacket, next_packet, sender_of
+from .place import place, record_refusal, refusal_of
 
 # What does not make a call another call (docs/architecture.md, A second call).
 _NOT_IN_FINGERPRINT = frozenset({"handover_reason", "recent_turns"})
@@ -88,14 +88,14 @@ def prepare(args: Mapping[Any, Any], call: Call) -> Prepared:
     try:
         request = parse(args, call)
     except RequestError as error:
-        record_misunderstood(error, call)
+        record_misunderstood(args, error, call)
         raise
     return prepare_request(request, call)
 
 
 def prepare_request(request: HandoverRequest, call: Call) -> Prepared:
     """`prepare` for arguments that are understood already."""
-    with open_chain(place(request, call), call) as book:
+    with open_chain(place_of(request, call), call) as book:
         with refusals_recorded(book, request.specialist_profile):
             decided = decide(request, book, call)
         if isinstance(decided, Prepared):
@@ -120,7 +120,7 @@ def decide(request: HandoverRequest, book: Book | Sketch, call: Call) -> Prepare
 def preview(args: Mapping[Any, Any], call: Call) -> Prepared:
     """What `prepare` would answer, without writing anything. Raises HandoverError."""
     request = parse(args, call)
-    where = place(request, call)
+    where = place_of(request, call)
     chain = shelf.peek(where.folder, where.chain_id, call.ports)
     if call.caller.resume:
         chain = chain.after_resume()
@@ -129,7 +129,8 @@ def preview(args: Mapping[Any, Any], call: Call) -> Prepared:
         return decided
     briefing = briefing_now(where.folder, decided.packet)
     would_be = replace(briefing, newly_created=not briefing.existed_before)
-    return prepared_of(decided, request, would_be, call)
+    would_say = prepared_of(decided, request, would_be, call)
+    return replace(would_say, warnings=(*would_say.warnings, *notices(chain)))
 
 
 def briefing_now(folder: HandoverFolder, packet: HandoverPacket) -> Written:
@@ -147,23 +148,8 @@ class Sketch:
     chain: Chain
 
 
-def place(request: HandoverRequest, call: Call) -> Place:
-    """Where the chain is kept: inside a handover it is that handover's chain, whatever the arguments
-    say. Raises RefusedError (nothing_open)."""
-    caller = call.caller
-    inside = caller.inside or caller.continues
-    root = caller.project_root if caller.inside and caller.project_root else request.project_root
-    folder = HandoverFolder.open(root)
-    if not inside:
-        return Place(folder, folder.chain_id(request.topic, caller.chat_id))
-    chain = shelf.chain_holding(folder, inside, caller.chat_id, call.ports)
-    if chain is None:
-        raise RefusedError(
-            f"no handover {inside} is recorded in {one_line(str(folder.path))}",
-            "check the id",
-            "nothing_open",
-        )
-    return Place(folder, chain.id)
+def place_of(request: HandoverRequest, call: Call) -> Place:
+    return place(request.topic, request.project_root, call)
 
 
 def meaning(request: HandoverRequest, mark: str, chain: Chain, call: Call) -> Repeat | New:
@@ -283,6 +269,7 @@ def record_warnings(book: Book, packet: HandoverPacket) -> tuple[str, ...]:
         warnings.append(
             f"{foreign.size:,} bytes of the briefing were not written by this installation"
         )
+    warnings += notices(book.chain)
     if book.unhealed:
         warnings.append(f"an earlier entry is still missing in its briefing: {book.unhealed}")
     return (*warnings, *foreign.unread)
@@ -296,6 +283,7 @@ def again(
     It travels with its recorded limits; a call with other ones is told so.
     """
     files, prepared = Files(book.folder), handover.prepared
+    told = notices(book.chain)
     asked, recorded = limits_asked(request), limits_of(handover)
     packed = package_of(
         with_turns(handover.packet, recorded),
@@ -303,10 +291,10 @@ def again(
         book.folder,
         call,
         artifacts=files.status(handover.packet),
-        notices=notices(book.chain),
+        notices=told,
         earlier=earlier_work(book.chain, handover.packet),
     )
-    warnings = [*prepared.warnings, *request.warnings, *files.warnings(handover.packet)]
+    warnings = [*prepared.warnings, *request.warnings, *files.warnings(handover.packet), *told]
     if asked != recorded:
         warnings.append(
             f"this handover travels with {recorded}; the limits of this call ({asked}) were not"
@@ -343,22 +331,11 @@ def limits_of(handover: Handover) -> Limits:
     return Limits(prepared.limit, prepared.overflow, turns)
 
 
-def record_misunderstood(error: RequestError, call: Call) -> None:
+def record_misunderstood(args: Mapping[Any, Any], error: RequestError, call: Call) -> None:
     """Record the refusal of a call that is not understood in the chain that it is about."""
-    caller = call.caller
-    root = (caller.inside and caller.project_root) or error.project_root
-    if not root or not (error.topic or caller.inside):
-        return
-    about_what = HandoverRequest(
-        specialist_profile=error.receiver,
-        topic=error.topic,
-        project_root=root,
-        max_context_tokens=0,
-        include_recent_turns=0,
-    )
     try:
-        with open_chain(place(about_what, call), call) as book:
-            book.refuse(error, error.receiver)
+        record_refusal(refusal_of(args, error, call), call)
+        error.recorded = True
     except HandoverError as unplaced:
         raise error from unplaced  # about no chain that could be told
 

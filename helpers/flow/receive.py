@@ -15,6 +15,7 @@ from ..chain import merge, rules
 from ..chain.answered import answer_to
 from ..chain.chain import Chain, Handover
 from ..records.book import Book
+from ..text.damage import losses
 from ..text.quote import one_line, quote
 from ..values import events
 from ..values.call import Call
@@ -53,7 +54,7 @@ def reply(args: Mapping[Any, Any], call: Call, *, asks_again: bool = True) -> An
 def reopen_for_an_answer(book: Book, handover: Handover, call: Call) -> None:
     """Who answers again after its verdict goes on with the work. Raises RefusedError."""
     rules.check_reply_open(handover, book.chain)
-    if not handover.is_open:
+    if not handover.may_be_open:
         reopen(book, handover, "the specialist answered again", call)
 
 
@@ -161,7 +162,7 @@ def hand_back(book: Book, handover: Handover, request: ReplyRequest, call: Call)
     inner = cancelled_inside(book.chain, handover, f"{handover.id} was handed back")
     lifts = [about(packet, lift) for lift in merged.lifts]
     event = book.write(*inner, *lifts, about(packet, kind(**closing)))[-1]
-    told = book.brief_or_tell(event)
+    told = (*losses(book.chain.stop_damage), *book.brief_or_tell(event))
     answer = answer_of(handover, packet, event, book.folder, call, warnings=told)
     return replace(answer, lifts=merged.lifts)
 
@@ -244,7 +245,7 @@ def touch(handover_id: str, call: Call) -> str:
     Returns the state after it. Raises RefusedError where the chat has had all its rounds.
     """
     with holding(handover_id, call) as (book, handover):
-        if handover.state in events.Accepted.follows:
+        if handover.may_be_open and handover.state != "accepted":
             book.write(about(handover.packet, events.Accepted(implicit=True)))
         elif handover.state in events.Reopened.follows:
             if rules.closed_around(book.chain, handover) is None:
@@ -257,7 +258,7 @@ def interrupt(handover_id: str, why: str, call: Call) -> None:
     """The run was stopped or spoken into; the work stays with its specialist until it goes on or is
     gone."""
     with holding(handover_id, call) as (book, handover):
-        if handover.state in events.Interrupted.follows:
+        if handover.may_be_open and handover.state != "interrupted":
             book.write(about(handover.packet, events.Interrupted(why=why)))
 
 

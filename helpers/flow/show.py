@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..chain.chain import Chain, Handover
 from ..records.book import briefing_path
 from ..records.folder import HandoverFolder
+from ..text.damage import losses
 from ..text.quote import one_line
 from ..values.call import Call
 from .answer import told_before
@@ -25,6 +26,7 @@ def story_of(handover: Handover, chain: Chain, folder: HandoverFolder, call: Cal
     ]
     for event in handover.events:
         lines.append(f"{event.time[:19].replace('T', ' ')} UTC  {event.kind}")
+    lines += losses(chain.damage)
     if chain.stop:
         lines.append(f"the chain is stopped: {one_line(chain.stop)}")
     if not handover.is_open and handover.state not in ("prepared", "superseded"):

@@ -9,9 +9,10 @@ from ..chain.chain import Chain, Handover
 from ..records import shelf
 from ..records.book import Book, Place, open_chain
 from ..records.folder import HandoverFolder
+from ..text.damage import losses
 from ..text.quote import inert, one_line
 from ..values.call import COMMAND_LINE, Call
-from ..values.errors import RecordError, RefusedError
+from ..values.errors import Code, RecordError, RefusedError
 from ..values.events import Delivered
 from ..values.roster import Specialist
 from ..values.settings import Settings
@@ -30,12 +31,27 @@ def held_by(handover_id: str, call: Call) -> Handover:
     chain = shelf.chain_holding(folder, handover_id, call.caller.chat_id, call.ports)
     handover = chain.find(handover_id) if chain else None
     if handover is None:
-        raise RefusedError(
-            f"no handover {one_line(handover_id, 40)} is recorded in {one_line(str(folder.path))}",
-            shelf.unreadable(folder),
-            "unknown_reference",
-        )
+        raise not_recorded(handover_id, folder, call)
     return handover
+
+
+def not_recorded(
+    handover_id: str,
+    folder: HandoverFolder,
+    call: Call,
+    hint: str = "",
+    code: Code = "unknown_reference",
+) -> RefusedError:
+    """The refusal of what is not found; damage that may hide it is named."""
+    named = one_line(handover_id, 60)
+    hiding = shelf.hiding(folder, handover_id, call.caller.chat_id, call.ports)
+    if hiding:
+        why = f"no handover {named} can be read: the record is damaged at {'; '.join(hiding)}"
+        hint = "tell the person what is lost; `execute.py verify` names all of it"
+    else:
+        why = f"no handover {named} is recorded in {one_line(str(folder.path))}"
+    hints = (hint, shelf.unreadable(folder))
+    return RefusedError(why, "; ".join(filter(None, hints)), code)
 
 
 def task_of(handover: Handover) -> Delivered | None:
@@ -80,12 +96,7 @@ def chain_of(handover_id: str, call: Call) -> tuple[HandoverFolder, Chain]:
     folder = HandoverFolder.open(caller.project_root)
     chain = shelf.chain_holding(folder, handover_id, caller.chat_id, call.ports)
     if chain is None:
-        hints = ["copy the reference from next_step", shelf.unreadable(folder)]
-        raise RefusedError(
-            f"no handover {one_line(handover_id, 40)} is recorded in this project",
-            "; ".join(hint for hint in hints if hint),
-            "unknown_reference",
-        )
+        raise not_recorded(handover_id, folder, call, "copy the reference from next_step")
     if caller.chat_id != COMMAND_LINE and not of_chat(chain, folder, caller.chat_id):
         raise RefusedError(
             f"handover {handover_id} belongs to another chat",
@@ -128,6 +139,8 @@ def _standing_in(chain: Chain, call: Call) -> Iterator[str]:
     waits = chain.stop and caller.person_count <= chain.stop_mark
     if waits and not caller.inside:
         yield f"Handovers on {one_line(chain.id)} were stopped: {one_line(chain.stop)}"
+    if chain.unseen and not caller.inside:
+        yield f"Handovers on {one_line(chain.id)} wait: {' '.join(losses(chain.unseen))}"
     for handover in chain.handovers:
         is_newest = chain.newest_to(handover.receiver) is handover
         if is_newest and handover.parent == caller.inside:

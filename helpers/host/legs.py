@@ -12,6 +12,7 @@ from ..flow import close, deliver, onward, result
 from ..flow.answer import Answer
 from ..flow.prepare import Prepared
 from ..values.errors import Code, HandoverError
+from ..values.events import UNKNOWN
 from . import arrivals, hand_back, remote_legs, runs, voice
 from .hand_back import IN_LOOP, RETURNED
 from .seat import Seat
@@ -87,6 +88,7 @@ async def run_leg(seat: Seat, tool: Any, prepared: Prepared) -> Answer:
 def _not_recorded(handover_id: str, said: str, error: HandoverError) -> Answer:
     summary: dict[str, JsonValue] = {
         "verdict": "done",
+        "outcome": UNKNOWN,
         "implicit": True,
         "handover_id": handover_id,
         "what_happened": said,
@@ -113,6 +115,8 @@ def what_follows(answer: Answer) -> str:
     if verdict == "clarify":
         call = f"handover_to_specialist(answers={handover_id}, state={{field: value}})"
         return f"Orchestrator: answer with {call}, asking the person only what you do not know"
+    if answer.summary.get("outcome") == UNKNOWN:
+        return "Orchestrator: it ended without a verdict; look at what is there before you rely on it"
     if verdict in ("reject", "rejected"):
         return "Orchestrator: supply what is missing, choose another specialist, or do it yourself"
     if verdict in ("failed", "cancelled"):

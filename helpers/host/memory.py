@@ -23,7 +23,7 @@ _MOST_MESSAGES, _MESSAGE_CHARS, _READ_CHARS = 20, 4000, 20_000
 _Count = Annotated[int, Field(strict=True, ge=0, lt=10**9)]
 _Reason = Annotated[str, Field(strict=True, max_length=1000)]
 
-Kind = Literal["interrupted", "cancelled", "done", "failed"]
+Kind = Literal["interrupted", "cancelled", "done", "failed", "refused"]
 
 
 class Person(TypedDict):
@@ -34,7 +34,10 @@ class Person(TypedDict):
 
 
 class Unrecorded(TypedDict):
-    """What happened to a handover while its record could not be written."""
+    """What happened to a handover while its record could not be written.
+
+    Of a refused call `handover_id` is where it was made, and `reply` what is to be recorded of it.
+    """
 
     handover_id: str
     project_root: str

@@ -19,7 +19,7 @@ from .conversation import mask_of, masked_turns
 from .memory import memory
 from .settings import settings_of
 from .stops import ChatRounds
-from .voice import said_once
+from .voice import LIFTED, STOPPED, call_person, said_once
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,8 +49,11 @@ class Seat:
 
 def seat_of(agent: Agent) -> Seat:
     """Raises SettingsError."""
-    rounds = ChatRounds(agents.root_context(agent))
-    ports = dataclasses.replace(local_ports(mask_of(agent)), rounds=rounds)
+    ports = dataclasses.replace(
+        local_ports(mask_of(agent)),
+        rounds=ChatRounds(agents.root_context(agent)),
+        call_person=lambda why: call_person(agent, STOPPED, f"{why} {LIFTED}"),
+    )
     return Seat(agent, Call(caller_of(agent, ports), settings_of(agent), ports))
 
 

@@ -17,8 +17,8 @@ from ..arguments.sent import unwrapped
 from ..flow import history, prepare, receive, result
 from ..flow.prepare import Prepared
 from ..text.quote import inert
-from ..values.errors import HandoverError, RefusedError
-from . import bindings, conversation, legs, memory, runs, stops, voice
+from ..values.errors import HandoverError, RefusedError, SettingsError
+from . import bindings, conversation, legs, memory, runs, stops, unrecorded, voice
 from .agents import openable, project_root, root_context, sender_of
 from .seat import Seat, seat_of, sweep
 from .settings import settings_of
@@ -35,7 +35,7 @@ async def handover(agent: Agent, tool: Any, args: Mapping[str, Any]) -> Handover
         given = arguments(seat, args)
         prepared = await to_thread(_prepared, seat, given)
     except HandoverError as error:
-        return refuse(agent, error)
+        return await refuse(agent, error, args)
     memory.memory(root_context(agent))["refusals"] = 0
     voice.tell_lifts(agent, prepared.lifts)
     if not seat.inside:
@@ -45,7 +45,7 @@ async def handover(agent: Agent, tool: Any, args: Mapping[str, Any]) -> Handover
         try:
             return await legs.start(seat, tool, prepared)
         except HandoverError as error:
-            return refuse(agent, error)
+            return await refuse(agent, error, args)
     packet, specialist = prepared.packet, prepared.specialist
     why = packet.handover_reason or f"return when: {packet.return_condition}"
     voice.tell(agent, f"{specialist.name} is prepared for: {packet.topic}", why)
@@ -77,9 +77,18 @@ def _prepared(seat: Seat, given: Mapping[str, Any]) -> Prepared:
     return prepare.prepare(given, seat.call)
 
 
-def refuse(agent: Agent, error: HandoverError) -> HandoverResponse:
-    """A refused handover, counted; one that stops the chain or the chat calls the person."""
-    if stops.count_refusal(agent, error):
+async def refuse(
+    agent: Agent, error: HandoverError, args: Mapping[str, Any]
+) -> HandoverResponse:
+    """A refused handover, counted and recorded; one that stops the chain or the chat calls the
+    person."""
+    is_last = stops.count_refusal(agent, error)
+    stopped = stops.kept_of(agent)["stopped"] if is_last else ""
+    if (stopped or not error.recorded) and not isinstance(error, SettingsError):
+        with voice.said_once(agent):
+            seat = seat_of(agent)
+            await to_thread(unrecorded.refused, seat, arguments(seat, args), error, stopped)
+    if is_last:
         more = "this was the last of the refusals allowed in a row: ask the person how to go on"
         return voice.refused(error, more)
     return voice.refused(error)

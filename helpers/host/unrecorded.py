@@ -7,13 +7,16 @@ the host's event loop nothing waits, because all chats share it (HOST fact 17).
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import asdict, fields, replace
 from typing import Any, cast
 
 from agent import Agent, AgentContext
 
 from ..flow import close, receive
+from ..flow.place import Refusal, record_refusal, refusal_of
 from ..text.masking import masked
+from ..values.call import Call
 from ..values.errors import HandoverError, RecordError, SettingsError
 from .agents import root_context
 from .bindings import UNSENT, Binding
@@ -21,6 +24,8 @@ from .conversation import mask_of
 from .memory import Kind, Unrecorded, memory
 from .seat import Seat, seat_of
 from .voice import complain
+
+_MOST_WAITING = 50
 
 
 def is_away(error: HandoverError) -> bool:
@@ -64,6 +69,21 @@ def _entry(held: Binding, kind: Kind, why: str) -> Unrecorded:
     }
 
 
+def refused(seat: Seat, given: Mapping[str, Any], error: HandoverError, stops: str) -> None:
+    """A refused call that is not recorded, or that stops the chat's handovers: now without waiting,
+    or later where the ledger cannot be written."""
+    told = refusal_of(given, error, seat.call, stops)
+    entry = _entry(Binding(seat.inside, told.project_root or seat.root), "refused", "")
+    values = {**asdict(told), "sender": seat.call.caller.sender}
+    try:
+        entry["reply"] = cast("dict[str, Any]", masked(values, seat.call.ports.mask))
+        _write(entry, seat.not_waiting())
+    except HandoverError as unwritten:
+        waiting = memory(root_context(seat.agent))["unrecorded"]
+        if unwritten.code == "append_failed" and len(waiting) < _MOST_WAITING:
+            waiting.append(entry)
+
+
 def catch_up(seat: Seat) -> None:
     """Record what could not be recorded; what still cannot stays."""
     waiting = memory(root_context(seat.agent))["unrecorded"]
@@ -87,6 +107,9 @@ def catch_up_behind(context: AgentContext) -> None:
 def _write(entry: Unrecorded, seat: Seat) -> None:
     call = seat.at(entry["project_root"]).call
     handover_id = entry["handover_id"]
+    if entry["kind"] == "refused":
+        record_refusal(*_refused_call(entry, call))
+        return
     if entry["kind"] == "interrupted":
         receive.interrupt(handover_id, entry["why"], call)
         return
@@ -98,3 +121,12 @@ def _write(entry: Unrecorded, seat: Seat) -> None:
             if is_away(error):
                 raise
     close.close(handover_id, entry["kind"], entry["why"], call, said=entry["said"])
+
+
+def _refused_call(entry: Unrecorded, call: Call) -> tuple[Refusal, Call]:
+    """What is kept in a chat may be anybody's."""
+    kept = {name: value for name, value in entry["reply"].items() if isinstance(value, str)}
+    refusal = Refusal(**{row.name: kept.get(row.name, "") for row in fields(Refusal)})
+    sender = kept.get("sender", call.caller.sender)
+    caller = replace(call.caller, sender=sender, inside=entry["handover_id"])
+    return refusal, replace(call, caller=caller)

@@ -114,10 +114,11 @@ def call_person(agent: Agent, heading: str, content: str) -> None:
 
 def tell_of_stop(agent: Agent, error: HandoverError) -> None:
     """A refusal stopped handovers: the person is called."""
-    call_person(agent, STOPPED, f"{error.message}. Your next message lets them go on.")
+    call_person(agent, STOPPED, f"{error.message}. {LIFTED}")
 
 
 STOPPED = "Handovers are stopped"
+LIFTED = "Your next message lets them go on."
 
 
 async def keep_note(agent: Agent, note: str) -> None:

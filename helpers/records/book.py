@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ..chain.chain import Chain, Handover
 from ..text import note
+from ..text.damage import losses
 from ..text.masking import Mask, is_clean, masked_value, redact
 from ..text.quote import quote
 from ..values.call import Call
@@ -25,6 +26,7 @@ from ..values.events import (
     Draft,
     Escalated,
     Event,
+    Payload,
     Prepared,
     Refused,
     Resumed,
@@ -48,12 +50,14 @@ class Place:
 
 class Book:
     """One chain while its folder's lock is held. `chain` is what the ledger says after the last
-    write; `unhealed` says why an earlier entry is still missing in its briefing, else ""."""
+    write; `unhealed` says why an earlier entry is still missing in its briefing, else "";
+    `found_damage`: it was opened damaged, and nobody had said so before."""
 
     def __init__(self, place: Place, call: Call, lock: ExitStack) -> None:
         self.folder = place.folder
         self.ledger: Ledger = shelf.ledger_of(place.folder, place.chain_id, call.ports)
         self.unhealed = ""
+        self.found_damage = False
         self._call = call
         self._lock = lock
         self._locked = False
@@ -195,7 +199,21 @@ class Book:
         path = briefing_path(self.folder, packet)
         return accounts.unaccounted(self.folder, path, packet.topic, self.ledger, self._copy.events)
 
-    # --- stops and refusals
+    # --- damage, stops and refusals
+
+    def tell_damage(self) -> None:
+        """What the ledger lost stops the chain, once: declines and stops may have been among it.
+        The person is told; their next message, or who resumes on the command line, goes on."""
+        damage = self.chain.unseen
+        if not damage:
+            return
+        self.found_damage = True
+        why = " ".join(losses(damage))
+        stopped = Escalated(
+            why=why, damage=damage, person_messages=self._call.caller.person_count
+        )
+        self.write(of_chain(stopped, self.chain.id, sender=self._call.caller.sender))
+        self._call.ports.call_person(why)
 
     def resume(self) -> None:
         """Lift the chain's stop when the person wrote since, or says so on the command line."""
@@ -208,26 +226,36 @@ class Book:
             by = "person"
         else:
             return
-        self.write(of_chain(Resumed(by=by), self.chain.id, sender=caller.sender))
+        resumed = Resumed(by=by, damage=self.chain.stop_damage)
+        self.write(of_chain(resumed, self.chain.id, sender=caller.sender))
 
     def refuse(self, error: HandoverError, receiver: str = "") -> None:
         """Record a refusal where the chain has a handover; one that stops it also as `escalated`.
 
-        What cannot be written is not told: the refusal itself is what the caller must hear.
+        What is recorded already is not again. What cannot be written is not told: the refusal itself
+        is what the caller must hear, and `error.recorded` stays false.
         """
-        if not self.chain.handovers:
-            return
-        caller = self._call.caller
-        refused = Refused(code=error.code, why=error.message)
-        drafts = [of_chain(refused, self.chain.id, sender=caller.sender, receiver=receiver)]
+        drafts = []
+        if self.chain.handovers and not error.recorded:
+            drafts.append(self._of_the_call(Refused(code=error.code, why=error.message), receiver))
         stops = error.stops if isinstance(error, RefusedError) else ""
-        if stops and not self.chain.stop:
-            stopped = Escalated(why=stops, person_messages=caller.person_count)
-            drafts.append(of_chain(stopped, self.chain.id, sender=caller.sender))
+        if self.chain.handovers and stops and not self.chain.stop:
+            count = self._call.caller.person_count
+            drafts.append(self._of_the_call(Escalated(why=stops, person_messages=count), receiver))
         try:
             self.write(*drafts)
         except RecordError as unwritten:
-            raise error from unwritten
+            error.__cause__ = unwritten
+        error.recorded = error.__cause__ is None
+
+    def _of_the_call(self, payload: Payload, receiver: str) -> Draft:
+        """About the hop that the call asked for, which is not made."""
+        caller = self._call.caller
+        return replace(
+            of_chain(payload, self.chain.id, sender=caller.sender, receiver=receiver),
+            hop=self.chain.next_hop,
+            depth=len(self.chain.ancestors(caller.inside)),
+        )
 
 
 @contextmanager
@@ -235,6 +263,7 @@ def open_chain(place: Place, call: Call) -> Iterator[Book]:
     """The chain: locked, read, healed and resumed. Raises RecordError."""
     with ExitStack() as lock:
         book = Book(place, call, lock)
+        book.tell_damage()
         book.heal()
         book.resume()
         yield book

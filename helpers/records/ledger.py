@@ -5,15 +5,16 @@ from __future__ import annotations
 import hmac
 import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from ..values.events import SCHEMA, Draft, Event
-from . import files
+from ..values.events import SCHEMA, Damage, Draft, Event
+from . import end, files
+from .end import End
 from .line import (
     LINE_BYTES,
     MAC,
@@ -62,11 +63,13 @@ class Fault:
 class Reading:
     """A ledger as it stands: intact events in the order of the file, and what there is to know.
 
+    `gaps`: where events are lost, by the sha of the event that stands there now, "" at the end.
     `torn`: the last line lacks its line feed. `size` is in bytes.
     """
 
     events: tuple[Event, ...] = ()
     faults: tuple[Fault, ...] = ()
+    gaps: Mapping[str, Damage] = field(default_factory=dict)
     torn: bool = False
     size: int = 0
 
@@ -102,13 +105,14 @@ class Ledger:
 
         Raises RecordError only when the file may not be opened or cannot be read.
         """
-        reader = _Reader(self.path, self.key)
-        try:
-            with files.reading(self.path), files.open_read(self.path) as file:
-                for line in lines(file):
-                    reader.take(line)
-        except FileNotFoundError:
-            return Reading()
+        reader = _Reader(self.path, self.key, end.read(self.path, self.key))
+        with (
+            suppress(FileNotFoundError),
+            files.reading(self.path),
+            files.open_read(self.path) as file,
+        ):
+            for line in lines(file):
+                reader.take(line)
         return reader.reading()
 
     def stamp(self) -> files.Stamp:
@@ -124,7 +128,8 @@ class Ledger:
         """
         if not drafts:
             return ()
-        prev, healing = self._end()
+        before, healing = self._end()
+        prev = before.sha
         content = [healing]
         events: list[Event] = []
         for draft in drafts:
@@ -137,17 +142,31 @@ class Ledger:
             with suppress(OSError):  # another user's file is not ours to narrow
                 files.narrow(file)
             files.write_whole(file, b"".join(content), self.path)
+        with suppress(OSError):  # the events stand, and an older mark is still true
+            end.write(self.path, self.key, End(prev, before.own + len(events)))
         return tuple(events)
 
-    def _end(self) -> tuple[str, bytes]:
-        """The sha of the last intact line, and the line feed that a torn end still needs."""
+    def _end(self) -> tuple[End, bytes]:
+        """The last event, and the line feed that a torn end still needs.
+
+        Where the last event is lost the next one still follows it: the gap stays for who reads.
+        """
+        mark = end.read(self.path, self.key)
         with files.writing(self.path):
             try:
                 file = files.open_read(self.path)
             except FileNotFoundError:
-                return "", b""
+                return mark, b""
             with file:
-                return last_sha(file), b"" if files.ends_line(file) else b"\n"
+                last = last_sha(file)
+                healing = b"" if files.ends_line(file) else b"\n"
+        if mark.sha == last:
+            return mark, healing
+        if mark.sha and not files.holds(self.path, b'"sha":"%b"' % mark.sha.encode()):
+            return mark, healing
+        # The mark is behind: a crash came between, or a version without marks wrote here.
+        own = sum(event.trusted for event in self.read().events)
+        return End(last, max(own, mark.own)), healing
 
     def _body(self, draft: Draft, prev: str) -> Json:
         if draft.chain != self.path.stem:
@@ -184,12 +203,12 @@ def snapshot(ledger: Ledger, prepared: Draft, *, before: Sequence[Draft] = ()) -
 
 
 class _Link(NamedTuple):
-    """An intact line: what it follows, and whether a damaged one stood just before it."""
+    """An intact line: what it follows, and where a damaged one stood just before it (0: none)."""
 
     number: int
     prev: str
     sha: str
-    after_damage: bool
+    damaged: int
 
 
 class _Cut(NamedTuple):
@@ -202,7 +221,8 @@ class _Cut(NamedTuple):
 class _Reader:
     """One reading of one ledger, line by line."""
 
-    def __init__(self, path: Path, key: bytes) -> None:
+    def __init__(self, path: Path, key: bytes, end_mark: End) -> None:
+        self._end_mark = end_mark
         self._name = path.name
         self._chain = path.stem
         self._key = key
@@ -213,7 +233,10 @@ class _Reader:
         self._links: list[_Link] = []
         self._shas: set[str] = set()
         self._cut: list[_Cut] = []
-        self._damaged = False
+        self._damaged = 0  # the first damaged line since the last intact one
+        self._unread: dict[str, int] = {}  # signed lines that are no event, by their sha
+        self._own = 0
+        self._foreign: dict[str, int] = {}  # intact lines of another key, by their sha
         self._untrusted_left = UNTRUSTED_BYTES
         self._size = 0
         self._last_number = 0
@@ -239,13 +262,16 @@ class _Reader:
             else:
                 self._fault("changed", cut, "not a whole line, and none that is follows it")
         self._compare_links()
+        gaps = self._gaps() if self._own or self._end_mark.sha else {}
         if self._more_faults:
             rest = f"and {self._more_faults:,} more faults"
             self._faults.append(Fault("malformed", self._name, rest))
-        return Reading(tuple(self._events), tuple(self._faults), not self._ended, self._size)
+        return Reading(
+            tuple(self._events), tuple(self._faults), gaps, not self._ended, self._size
+        )
 
     def _take_damaged(self, line: Line) -> None:
-        self._damaged = True
+        self._damaged = self._damaged or line.number
         if self._is_cut(line) and len(self._cut) < MOST_FAULTS:
             tail = _MAC_AND_PREV.match(line.content, max(0, line.content.rfind(MAC)))
             self._cut.append(_Cut(line.number, tail[1].decode() if tail else None))
@@ -265,16 +291,19 @@ class _Reader:
 
     def _take_intact(self, line: Line, sealed: Sealed) -> None:
         trusted = hmac.compare_digest(mac_of(self._key, sealed.sha), sealed.mac)
-        if not trusted:
-            self._untrusted_left -= len(sealed.body)
-            if self._untrusted_left < 0:
-                self._damaged = True
-                self._fault("foreign", line, "more of another installation than is read")
-                return
+        if trusted:
+            self._own += 1
+        else:
+            self._foreign[sealed.sha] = line.number
         self._settle_cut(sealed.prev)
         self._shas.add(sealed.sha)
         self._links.append(_Link(line.number, sealed.prev, sealed.sha, self._damaged))
-        self._damaged = False
+        self._damaged = 0
+        if not trusted:
+            self._untrusted_left -= len(sealed.body)
+            if self._untrusted_left < 0:
+                self._fault("foreign", line, "more of another installation than is read")
+                return
         try:
             self._keep(line, sealed.event(trusted))
         except NewerError as error:
@@ -282,6 +311,8 @@ class _Reader:
             self._fault("newer" if trusted else "foreign", line, str(error))
         except ValueError as error:
             self._fault("malformed", line, str(error))
+            if trusted:
+                self._unread[sealed.sha] = line.number
 
     def _settle_cut(self, prev: str) -> None:
         """What was cut short followed the last intact line, and so does what came after it."""
@@ -306,9 +337,47 @@ class _Reader:
         for link in self._links:
             if link.prev != before and link.prev in self._shas:
                 self._fault("out_of_order", link, "follows another line than the line before it")
-            elif link.prev != before and not link.after_damage:
+            elif link.prev != before and not link.damaged:
                 self._fault("missing", link, "the line before it is missing")
             before = link.sha
+        for number in self._spoilt().values():
+            place = _Cut(number, None)
+            self._fault("changed", place, "not signed here, where a line of ours is missing")
+        if self._is_cut_off() and not self._damaged:
+            last = _Cut(self._last_number + 1, None)
+            self._fault("missing", last, "the last events are missing: the end was cut off")
+
+    def _is_cut_off(self) -> bool:
+        return self._end_mark.sha != "" and self._end_mark.sha not in self._shas
+
+    def _spoilt(self) -> dict[str, int]:
+        """Lines that look foreign where fewer of ours stand than were written: each may be one of
+        them with another seal."""
+        return self._foreign if self._own < self._end_mark.own else {}
+
+    def _gaps(self) -> dict[str, Damage]:
+        """Where events of ours are lost, or stand in another order. What was only put in between,
+        and a write that a crash cut short, lost nothing."""
+        unread = {**self._spoilt(), **self._unread}
+        lost: list[tuple[str, str, int]] = []  # what stands there now, what is missing, its line
+        before = ""
+        for link in self._links:
+            if link.prev != before or before in unread:
+                number = link.damaged or unread.get(before) or link.number
+                lost.append((link.sha, link.prev, number))
+            before = link.sha
+        if self._is_cut_off():
+            lost.append(("", self._end_mark.sha, self._damaged or self._last_number + 1))
+        elif before in unread:
+            lost.append(("", before, unread[before]))
+        elif self._damaged and not self._end_mark.sha and not self._cut:
+            lost.append(("", f"line {self._damaged}", self._damaged))
+        said = {fault.where: fault.detail for fault in self._faults}
+        gaps = {}
+        for follows, missing, number in lost[:MOST_FAULTS]:
+            where = f"{self._name}:{number}"
+            gaps[follows] = Damage(missing=missing, where=where, what=said.get(where, ""))
+        return gaps
 
     def _fault(self, kind: FaultKind, place: Line | _Link | _Cut, detail: str) -> None:
         if len(self._faults) >= MOST_FAULTS:

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from ..chain.chain import Chain, fold
 from ..values.call import Ports
-from ..values.errors import RecordError
+from ..values.errors import NewerRecordError, RecordError
 from ..values.events import Event
-from . import files
+from . import end, files
 from .folder import HandoverFolder, names
 from .kept import Kept
 from .ledger import Ledger
@@ -68,11 +68,10 @@ def copy_of(ledger: Ledger) -> Copy:
     reading = ledger.read()
     for fault in reading.faults:
         if fault.kind == "newer":
-            raise RecordError(
-                f"failed to append briefing file: {fault.where} was written by a newer version",
-                "update the plugin",
+            raise NewerRecordError(
+                f"failed to append briefing file: {fault.where} was written by a newer version"
             )
-    copy = Copy(fold(ledger.path.stem, reading.events), reading.events)
+    copy = Copy(fold(ledger.path.stem, reading.events, reading.gaps), reading.events)
     _keep(name, stamp, copy)
     return copy
 
@@ -175,6 +174,25 @@ def _chain_with(
     return chain if chain.find(handover_id) else None
 
 
+def hiding(folder: HandoverFolder, handover_id: str, chat_id: str, ports: Ports) -> tuple[str, ...]:
+    """Where the record of a handover that is not found may have stood: places of damage in the
+    chat's ledgers and in those that mention it, and ledgers that are gone."""
+    chain_ids = dict.fromkeys(chains_of_chat(folder, chat_id))
+    wanted = handover_id.encode("utf-8", "replace")
+    for path in folder.ledgers():
+        with suppress(RecordError, FileNotFoundError):
+            if files.holds(path, wanted):
+                chain_ids[path.stem] = None
+    places = []
+    for chain_id in chain_ids:
+        with suppress(RecordError):
+            places += [damage.where for damage in peek(folder, chain_id, ports).damage]
+    ledgers = {path.stem for path in folder.ledgers()}
+    marks = [name.removesuffix(end.SUFFIX) for name in sorted(names(folder.chains, end.SUFFIX))]
+    places += [f"{chain_id}.jsonl, which is gone" for chain_id in marks if chain_id not in ledgers]
+    return _at_most_three(places)
+
+
 def unreadable(folder: HandoverFolder) -> str:
     """The ledgers that `chain_holding` passes over, each with its reason; "" when there are none."""
     reasons = []
@@ -186,9 +204,12 @@ def unreadable(folder: HandoverFolder) -> str:
             continue
         if size > files.SEARCHED_BYTES:
             reasons.append(f"not read: {path.name}, {size:,} bytes")
-    if len(reasons) > 3:
-        reasons = [*reasons[:3], f"and {len(reasons) - 3} more"]
-    return "; ".join(reasons)
+    return "; ".join(_at_most_three(reasons))
+
+
+def _at_most_three(told: Sequence[str]) -> tuple[str, ...]:
+    rest = (f"and {len(told) - 3} more",) if len(told) > 3 else ()
+    return (*told[:3], *rest)
 
 
 def peek(folder: HandoverFolder, chain_id: str, ports: Ports) -> Chain:

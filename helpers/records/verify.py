@@ -26,7 +26,7 @@ from typing import NamedTuple, get_args
 
 from ..values.errors import RecordError
 from ..values.events import KINDS, Event, WithPacket
-from . import briefing
+from . import briefing, end
 from .comparison import NOTES, Claims, Comparison, Finding, Kind, Place, finding
 from .files import hash_of, opener, size_of
 from .flawless import flawless
@@ -124,7 +124,8 @@ class _Listing:
 
 def _listed(folder: HandoverFolder) -> _Listing:
     try:
-        ledgers = sorted(names(folder.chains, ".jsonl"))
+        marked = {name.replace(end.SUFFIX, ".jsonl") for name in names(folder.chains, end.SUFFIX)}
+        ledgers = sorted({*names(folder.chains, ".jsonl"), *marked})
         briefings = sorted(names(folder.path, ".md"))
     except RecordError as error:
         return _Listing(folder, error=error)
@@ -208,13 +209,18 @@ class _Check:
         chain = name.removesuffix(".jsonl")
         result = Result(str(self.folder.root), f"chains/{name}")
         try:
+            end_mark = end.read(self.folder.chains / name, self.key)
             with self.open_ledger(name) as file:
                 size = size_of(file)
                 content = file.read(size) if size <= _WHOLE_LEDGER_BYTES else b""
             lines = flawless(content, chain, self.key)
+            if not _reaches(content, end_mark):
+                lines = None
             if lines and _claim_quickly(content, chain, lines, claims):
                 return result._replace(events=len(lines), bytes=len(content))
             reading = Ledger(self.folder.chains / name, self.key).read()
+        except FileNotFoundError:
+            return result._replace(findings=(finding("missing", name, "the ledger is gone"),))
         except (RecordError, OSError) as error:
             return result._replace(findings=(_unreadable(name, error),))
         own = [event for event in reading.events if event.trusted]
@@ -250,6 +256,12 @@ class _Check:
             other_entries=len(comparison.others),
             unsigned=len(comparison.unsigned),
         )
+
+
+def _reaches(content: bytes, end_mark: end.End) -> bool:
+    """Whether the last event that was written is there, and no fewer of ours than then."""
+    last = b'"sha":"%b"' % end_mark.sha.encode()
+    return not end_mark.sha or (last in content and content.count(b"\n") >= end_mark.own)
 
 
 def _unreadable(name: str, error: RecordError | OSError) -> Finding:

@@ -89,7 +89,8 @@ class Ports:
 
     `clock` gives UTC, `new_id(prefix)` makes `<prefix>-<16 hex>`, `mask` hides secrets (and stops a
     write when it fails), `counter` counts tokens and loads late, `key` signs the ledger, `rounds`
-    counts those of the chat.
+    counts those of the chat, `call_person` tells its person what they must know (on the command
+    line the answer does).
     """
 
     clock: Callable[[], datetime]
@@ -98,6 +99,7 @@ class Ports:
     counter: Callable[[], TokenCounter]
     key: Callable[[], bytes]
     rounds: Rounds = field(default_factory=Uncounted)
+    call_person: Callable[[str], None] = lambda text: None
 
 
 @dataclass(frozen=True)

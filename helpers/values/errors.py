@@ -4,6 +4,7 @@
     ├── RequestError            the call itself: missing or bad arguments
     ├── RefusedError            the call is well-formed, the rules say no
     ├── RecordError             the record could not be written, read or trusted
+    │   └── NewerRecordError    a newer version of the plugin wrote it
     ├── SettingsError           settings or roster are wrong; names the entry
     └── RemoteError             a specialist on another machine: not reached, or no answer to use
 
@@ -41,7 +42,8 @@ Code = Literal[
 class HandoverError(Exception):
     """A refusal in words a model can act on.
 
-    `message` says what is wrong and what came, `hint` what to do instead, `code` is one of `Code` (docs/architecture.md, Errors).
+    `message` says what is wrong and what came, `hint` what to do instead, `code` is one of `Code`
+    (docs/architecture.md, Errors). `recorded`: the chain's ledger tells of it, or there is none.
     """
 
     def __init__(self, message: str, hint: str = "", code: Code = "bad_value") -> None:
@@ -49,6 +51,7 @@ class HandoverError(Exception):
         self.message = message
         self.hint = hint
         self.code: Code = code
+        self.recorded = False
 
     def __str__(self) -> str:
         """`ERROR: <message>; <hint>` on one line; untrusted parts were escaped by whoever raised it."""
@@ -105,6 +108,13 @@ class RecordError(HandoverError):
 
     def __init__(self, message: str, hint: str = "", code: Code = "append_failed") -> None:
         super().__init__(message, hint, code)
+
+
+class NewerRecordError(RecordError):
+    """A newer version of the plugin wrote here."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "update the plugin")
 
 
 class SettingsError(HandoverError):

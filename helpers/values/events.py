@@ -24,7 +24,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
-from .errors import RecordError
+from .errors import NewerRecordError, RecordError
 from .packet import EXACT, Exact, HandoverPacket, Value
 from .packet import SCHEMA as PACKET_SCHEMA
 
@@ -38,6 +38,7 @@ RETURNED: frozenset[State] = frozenset(
     {"done", "clarify", "rejected", "escalated", "failed", "cancelled"}
 )
 CLOSED: frozenset[State] = RETURNED | {"superseded"}
+UNKNOWN = "unknown"
 NOWHERE: frozenset[State] = frozenset()
 Data = Mapping[str, JsonValue]
 
@@ -219,8 +220,24 @@ class Note(Value):
         return any(self.said())
 
 
+class Damage(Value):
+    """A place where the ledger lost events; `missing` is the sha of the one that is gone.
+
+    `where` is `<file>:<line>`, `what` is wrong there. `declines_kept`: a whole packet that was made
+    before the loss was seen stands behind it, with all that had been declined.
+    """
+
+    missing: Exact
+    where: Exact
+    what: str = ""
+    declines_kept: bool = False
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
 class Closing(WithPacket):
-    """Control comes back. `packet` is the chain's after it; None where only questions were answered."""
+    """Control comes back. `packet` is the chain's after it; None where only questions were answered.
+    `outcome` is `UNKNOWN` where a specialist just answered and said nothing of it."""
 
     follows = OPEN
     # The word of handover_reply that leads here, "" where it is nobody's verdict.
@@ -266,10 +283,13 @@ class Rejected(Closing):
 
 
 class Escalated(Closing):
-    """The person is needed: by a verdict, or (without a handover) because a cap was reached."""
+    """The person is needed: by a verdict, or (without a handover) because a cap was reached or the
+    record was found damaged."""
 
     kind = state = "escalated"
     verdict = "escalate"
+
+    damage: tuple[Damage, ...] = ()
 
 
 class Failed(Closing):
@@ -297,11 +317,13 @@ class Refused(Payload):
 
 
 class Resumed(Payload):
-    """A stop was lifted; `by` is "person", "command line" or `AUDIT_PAGE`."""
+    """A stop was lifted; `by` is "person", "command line" or `AUDIT_PAGE`. `damage` of the record, of
+    which they were told, stops nothing again."""
 
     kind = "resumed"
 
     by: Exact = ""
+    damage: tuple[Damage, ...] = ()
 
 
 class DeclineLifted(Payload):
@@ -368,7 +390,7 @@ class Event:
     def payload(self) -> Payload:
         """What it says, in its type; of an unknown kind nothing.
 
-        Raises RecordError for data that do not fit, and for a packet of a newer schema.
+        Raises RecordError for data that do not fit, NewerRecordError for a packet of a newer schema.
         """
         row = KINDS.get(self.kind, Payload)
         if issubclass(row, WithPacket):
@@ -393,10 +415,9 @@ def _check_schema(packet: Any) -> None:
     identity = packet.get("identity") if isinstance(packet, Mapping) else None
     schema = identity.get("schema") if isinstance(identity, Mapping) else None
     if isinstance(schema, int) and schema > PACKET_SCHEMA:
-        raise RecordError(
+        raise NewerRecordError(
             f"the ledger holds a packet of schema {schema}, this version reads up to"
-            f" {PACKET_SCHEMA}",
-            "update the plugin",
+            f" {PACKET_SCHEMA}"
         )
 
 

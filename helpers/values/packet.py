@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 SCHEMA = 1
+MOST_HOPS = 1_000_000_000
 
 DecisionStatus = Literal["active", "superseded", "rejected", "declined"]
 StateStatus = Literal[
@@ -145,9 +146,9 @@ class Identity(Value):
 
     handover_id: Exact
     chain_id: Exact
-    hop: int = Field(ge=1)
+    hop: int = Field(ge=1, le=MOST_HOPS)
     parent: Exact = ""
-    depth: int = Field(ge=0)
+    depth: int = Field(ge=0, le=MOST_HOPS)
     sender: Exact
     receiver: Exact
     created_at: Exact

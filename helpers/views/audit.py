@@ -107,7 +107,7 @@ def _told(path: Path, key: bytes) -> tuple[Story, Reading]:
         reading = Ledger(path, key).read()
     except RecordError as error:
         return Story(Chain(path.stem), (), error=error.message), Reading()
-    return story.story(path.stem, reading.events), reading
+    return story.story(path.stem, reading.events, reading.gaps), reading
 
 
 def briefing_text(folder: HandoverFolder, name: str) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 from ..chain.chain import Handover
 from ..chain.news import news
 from ..values.events import (
+    UNKNOWN,
     Clarify,
     Delivered,
     Done,
@@ -89,8 +90,8 @@ class Measure:
 class Metrics:
     """All measures over `chains` chains with `handovers` handovers.
 
-    `foreign` events are another installation's and count for nothing; `unreadable` chains were
-    left out.
+    `foreign` events are another installation's and count for nothing; `unreadable` chains could
+    not be read, or not whole: what is readable of them counts.
     """
 
     chains: int
@@ -162,6 +163,7 @@ class _Tally:
         if told.error:
             self.counts["unreadable"] += 1
             return
+        self.counts["unreadable"] += bool(told.lost)
         self.counts["chains"] += 1
         self.hops[sum(item.state != "superseded" for item in told.chain.handovers)] += 1
         self._add_stops(told.events)
@@ -227,6 +229,8 @@ class _Tally:
         if queue is not None:
             self.queue.append(queue)
             self.counts["queue_met"] += queue <= self.sla.queue
+        verdict = story.verdict(item)
+        self.counts["outcome_unknown"] += verdict is not None and verdict.outcome == UNKNOWN
         work, limit = story.work_seconds(item), self.sla.work.get(normal(item.receiver))
         if work is not None:
             self.work.append(work)
@@ -285,7 +289,7 @@ def _sla_queue(tally: _Tally) -> Measure:
 
 
 def _sla_work(tally: _Tally) -> Measure:
-    detail = {**tally.pick("open"), **_spread(tally.work)}
+    detail = {**tally.pick("open", "outcome_unknown"), **_spread(tally.work)}
     return Measure(tally.counts["work_rated"], tally.counts["work_met"], detail=detail)
 
 
@@ -450,9 +454,11 @@ def _shortened(omitted: Iterable[str]) -> int:
 def needed(item: Handover) -> bool | None:
     """Whether a hand-back brought a decision, artifact, state change or question.
 
-    None where nothing was handed back.
+    None where nothing was handed back, or only an answer without a verdict.
     """
     verdict = story.verdict(item)
+    if verdict is not None and verdict.outcome == UNKNOWN:
+        return None
     if item.returned is None or not isinstance(verdict, Done | Rejected | Clarify):
         return None
     if isinstance(verdict, Clarify) and verdict.missing:

@@ -21,6 +21,7 @@ from ..records.folder import HandoverFolder
 from ..records.verify import Progress, Result
 from ..text.quote import one_line
 from ..values.errors import RecordError, RequestError
+from ..values.events import UNKNOWN
 from . import audit, story
 from . import metrics as measuring
 from .metrics import Measure, Metrics, Sla
@@ -75,14 +76,14 @@ def audit_text(
 
 
 class _ReadChains:
-    """How many chains went by, and the exit code: 1 when one of them cannot be read."""
+    """How many chains went by, and the exit code: 1 when one of them cannot be read, or not whole."""
 
     chains = code = 0
 
     def of(self, summaries: Iterable[Json]) -> Iterator[Json]:
         for summary in summaries:
             self.chains += 1
-            if summary["error"]:
+            if summary["error"] or summary["lost"]:
                 self.code = 1
             yield summary
 
@@ -145,7 +146,8 @@ def _chain_cells(summary: Json, with_project: bool = False) -> tuple[str, ...]:
 
 def _beside(summary: Json) -> str:
     counts = {label: summary[name] for name, label in _BESIDE.items() if summary[name]}
-    return _joined(_counts(counts), summary["stop"], summary["error"], by=", ")
+    lost = _joined(*summary["lost"], by="; ")
+    return _joined(_counts(counts), summary["stop"], summary["error"], lost, by=", ")
 
 
 def _one_chain(
@@ -162,7 +164,7 @@ def _one_chain(
             write(line)
         for item in summary["handovers"]:
             write(_handover_line(item))
-    return int(bool(told.error))
+    return int(bool(told.error or told.lost))
 
 
 def _folder_holding(folders: Iterable[HandoverFolder], chain: str) -> HandoverFolder:
@@ -213,7 +215,7 @@ def _handover_line(item: Json) -> str:
         f"hop {item['hop']}",
         item["handover"],
         item["receiver"],
-        item["state"],
+        "done, outcome unknown" if item["outcome"] == UNKNOWN else item["state"],
         f"queue {queue}" if queue else "",
         f"work {work}" if work else "",
         f"{tokens['delivered']:,} of {tokens['asked']:,} tokens",
@@ -428,7 +430,7 @@ def _metrics_line(metrics: Metrics) -> str:
     unreadable, foreign = _counted(metrics.unreadable, "chain"), _counted(metrics.foreign, "event")
     return _joined(
         f"{_counted(metrics.handovers, 'handover')} in {_counted(metrics.chains, 'chain')}",
-        f"{unreadable} unreadable" if metrics.unreadable else "",
+        f"{unreadable} not read whole" if metrics.unreadable else "",
         f"{foreign} of another installation not counted" if metrics.foreign else "",
         by=", ",
     )

@@ -20,6 +20,8 @@ ChainSummary
     history_reads, escalations, refusals    how many of these events
     bytes, foreign, faults     of the ledger: its size, events of another installation, faults
                                (`verify` names them)
+    lost                       lines: places where the ledger lost events, and events that cannot be
+                               understood; the rest of the chain is shown
     declined                   list of {field, verbatim, hop}: declines that stand now
     error                      why a chain is unreadable, "" otherwise
     handovers                  list of HandoverSummary, in the order of the ledger
@@ -50,6 +52,7 @@ from typing import Any
 
 from ..chain.chain import Chain, Handover, fold
 from ..chain.news import news
+from ..text.damage import losses
 from ..values.errors import RecordError
 from ..values.events import (
     CLOSED,
@@ -59,6 +62,7 @@ from ..values.events import (
     Briefed,
     Clarify,
     Closing,
+    Damage,
     DeclineLifted,
     Delivered,
     Escalated,
@@ -77,6 +81,7 @@ Json = dict[str, Any]
 
 # No package is larger. A ledger may hold any number, and Python writes none of over 4,300 digits.
 MOST_TOKENS = 10**12
+_MOST_LOST = 3
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,8 @@ class Story:
     """A chain and the events that tell it.
 
     `own` False: no event is this installation's, and it is told by what is there. `kinds` counts
-    the events; with an `error` there are no handovers and nothing is counted.
+    the events; with an `error` there are no handovers and nothing is counted. `lost` names what is
+    not shown.
     """
 
     chain: Chain
@@ -93,22 +99,32 @@ class Story:
     foreign: int = 0
     error: str = ""
     kinds: Mapping[type[Payload], int] = field(default_factory=Counter)
+    lost: tuple[str, ...] = ()
 
 
-def story(chain_id: str, events: Iterable[Event]) -> Story:
-    """The story of a chain; one with an event that cannot be read has an `error`."""
+def story(
+    chain_id: str, events: Iterable[Event], gaps: Mapping[str, Damage] | None = None
+) -> Story:
+    """The story of a chain, also of what is left of it; `gaps` as in a `Reading`."""
     everything = tuple(event for event in events if event.chain == chain_id)
     shown = tuple(event for event in everything if event.trusted)
     foreign = len(everything) - len(shown)
     own = bool(shown) or not everything
     if not own:
         shown = tuple(replace(event, trusted=True) for event in everything)
-    try:
-        kinds = Counter(type(event.payload) for event in shown)
-        chain = fold(chain_id, shown)
-    except (RecordError, ValueError, TypeError) as error:
-        return Story(Chain(chain_id), shown, own, foreign, str(error))
-    return Story(chain, shown, own, foreign, kinds=kinds)
+    kinds: Counter[type[Payload]] = Counter()
+    readable, lost = [], []
+    for event in shown:
+        try:
+            kinds[type(event.payload)] += 1
+            readable.append(event)
+        except RecordError as error:
+            lost.append(error.message)
+    chain = fold(chain_id, readable, gaps if own else {})
+    told = (*losses(chain.damage), *lost[:_MOST_LOST])
+    if len(lost) > _MOST_LOST:
+        told = (*told, f"{len(lost) - _MOST_LOST:,} more events that cannot be understood")
+    return Story(chain, tuple(readable), own, foreign, kinds=kinds, lost=told)
 
 
 # --- summaries -----------------------------------------------------------------------------------
@@ -140,6 +156,7 @@ def summary(told: Story, *, project: str = "", size_bytes: int = 0, faults: int 
         "bytes": size_bytes,
         "foreign": told.foreign,
         "faults": faults,
+        "lost": list(told.lost),
         "declined": declined(chain),
         "error": told.error,
         "handovers": handovers,

@@ -286,7 +286,7 @@ def test_a_hostile_project_stops_no_other_command_for_the_rest(made, tmp_path):
         lines[-1].startswith("verified 5 entries and 18 events"),
     ) == (1, True, True)
     code, lines = run(metrics_text, tmp_path, KEY, sla_of(SETTINGS))
-    assert (code, lines[-1]) == (1, "3 handovers in 1 chain, 1 chain unreadable")
+    assert (code, lines[-1]) == (1, "3 handovers in 1 chain, 1 chain not read whole")
 
 
 @pytest.mark.parametrize(

@@ -309,7 +309,7 @@ def test_another_installations_events_count_for_nothing(made):
     assert (found.chains, found.handovers, found.foreign) == (0, 0, 2)
 
 
-def test_a_chain_that_cannot_be_read_is_told_and_stops_nothing(tmp_path):
+def test_a_chain_that_cannot_be_read_whole_is_told_and_the_rest_counts(tmp_path):
     whole = hero_chain(tmp_path / "project")
     broken = ChainMaker(tmp_path / "project", topic="Another", seed=500)
     packet = broken.hand_over()
@@ -319,7 +319,7 @@ def test_a_chain_that_cannot_be_read_is_told_and_stops_nothing(tmp_path):
         Ledger(broken.ledger, KEY).append([draft])
     events = [event for path in whole.folder.ledgers() for event in Ledger(path, KEY).read().events]
     found = metrics(events, SLA)
-    assert (found.chains, found.unreadable) == (1, 1)
+    assert (found.chains, found.handovers, found.unreadable) == (2, 4, 1)
 
 
 def test_the_json_form_has_every_measure_with_its_n(tmp_path):

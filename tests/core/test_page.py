@@ -20,6 +20,9 @@ from usr.plugins.software_orchestrator.tests.core.chain_maker import (
 # The longest number that Python reads from JSON; a sum of such has more digits and is not written.
 HUGE = int("9" * 4300)
 CHAIN = "landing-page-hero-chat1"
+DEEP = 1
+for _ in range(254):
+    DEEP = [DEEP]
 HOSTILE = {
     "identity": ("prepared", {"packet": {"identity": "x"}}),
     "no-packet": ("prepared", {"packet": []}),
@@ -27,7 +30,17 @@ HOSTILE = {
     "sizes": ("prepared", {"estimated": HUGE, "delivered": HUGE, "limit": HUGE}),
     "reads": ("history_read", {"tokens": HUGE}),
     "note": ("done", {"note": "x"}),
+    "hop": ("prepared", {"packet": {"identity": {"hop": HUGE}}}),
+    "deep": ("prepared", {"packet": {"state": [{"field": "x", "value": DEEP}]}}),
+    "too-deep": ("prepared", {"packet": {"state": [{"field": "x", "value": [DEEP] * 2}]}}),
+    "lists": ("delivered", {"artifacts": [1], "tokens": {}, "omitted": "x"}),
+    "place": ("briefed", {"event": 1, "path": None, "offset": "x", "length": -HUGE}),
+    "texts": ("refused", {"code": 7, "why": [], "asked": "x"}),
+    "damage": ("escalated", {"why": {}, "damage": [{"missing": 1}]}),
+    "lifted": ("decline_lifted", {"field": [], "by": {}}),
+    "nothing": ("done", {"packet": None, "note": None}),
 }
+UNDERSTOOD = ("sizes", "reads", "deep", "nothing")
 
 
 def known(root, *names):
@@ -56,6 +69,10 @@ def test_a_hostile_ledger_in_one_project_leaves_every_answer_about_the_rest(tmp_
     kind, more = HOSTILE[case]
     first = Ledger(maker.ledger, maker.ports.key()).read().events[0]
     data = {**first.data, **more} if kind == "prepared" else more
+    if case in ("hop", "deep", "too-deep"):
+        identity = {**first.data["packet"]["identity"], "handover_id": "ho-" + "f" * 16}
+        identity |= more["packet"].get("identity", {})
+        data["packet"] = {**first.data["packet"], **more["packet"], "identity": identity}
     handover = "ho-" + "f" * 16 if kind == "prepared" else packet.identity.handover_id
     with maker.folder.lock(1):
         draft = Draft(kind, first.chain, handover, data=data)
@@ -63,6 +80,10 @@ def test_a_hostile_ledger_in_one_project_leaves_every_answer_about_the_rest(tmp_
 
     records = known(tmp_path, "hostile", "whole")
     chains = {chain["project"]: chain for chain in asked(records, "chains")["chains"]}
+    hostile = chains["hostile"]
+    assert packet.identity.handover_id in hostile["ids"]
+    assert hostile["lost"] or case in UNDERSTOOD
+    assert not hostile["error"]
     assert chains.keys() == {"hostile", "whole"}
     assert (chains["whole"]["state"], chains["whole"]["hops"]) == ("open", 3)
     assert asked(records, "metrics")["chains"] >= 1

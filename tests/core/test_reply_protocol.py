@@ -18,7 +18,8 @@ from usr.plugins.software_orchestrator.helpers.records.shelf import peek
 from usr.plugins.software_orchestrator.helpers.text import fitting, quote, tokens
 from usr.plugins.software_orchestrator.helpers.values.call import Call
 from usr.plugins.software_orchestrator.helpers.values.errors import HandoverError, RefusedError
-from usr.plugins.software_orchestrator.tests.core.chain_maker import SETTINGS, ChainMaker
+from usr.plugins.software_orchestrator.helpers.views import audit, metrics
+from usr.plugins.software_orchestrator.tests.core.chain_maker import KEY, SETTINGS, ChainMaker
 
 NOTE = {
     "what_happened": "Hero built.",
@@ -233,3 +234,23 @@ def test_a_hostile_exception_text_is_recorded_without_its_secret_and_half_charac
 )
 def test_what_the_packet_holds_is_found_by_its_name(desk: Desk, asked: str, known: bool) -> None:
     assert bool(answer_to(desk.packet, asked)) is known
+
+
+def test_who_ends_without_a_verdict_leaves_the_outcome_unknown_and_the_next_one_reads_it(
+    desk: Desk,
+) -> None:
+    said = "Now let me look at index.html and then I will"
+    answer = close.close(desk.id, "done", "", desk.rest, said=said)
+    assert (answer.summary["verdict"], answer.summary["outcome"]) == ("done", "unknown")
+    assert "unknown" in answer.note
+    (summary,) = audit.chains(desk.made.folder, KEY)
+    assert summary["handovers"][0]["outcome"] == "unknown"
+    measured = metrics.of_stories(audit.stories(desk.made.folder, KEY), metrics.sla_of(SETTINGS))
+    assert measured.find("sla_work").detail["outcome_unknown"] == 1
+    assert measured.find("unneeded").n == 0
+    after = desk.made.hand_over("quality_reviewer", {"person_count": 1}, summary="Look at it")
+    assert "frontend_designer" in after.stopped_at
+    package = flow_deliver.deliver(
+        after.identity.handover_id, desk.made.call(person_count=1), way="start"
+    )
+    assert f"> {after.stopped_at}" in package.text

@@ -377,7 +377,7 @@ def test_a_refusal_tells_what_it_is_about_as_far_as_that_is_understood():
         "solution_architect",
     )
     error = refused({"specialist_profile": "wizard", "topic": "x", "project_root": "here"})
-    assert (error.topic, error.project_root, error.receiver) == ("x", "", "")
+    assert (error.topic, error.project_root, error.receiver) == ("x", "", "wizard")
 
 
 def test_the_project_of_the_caller_stands_in():
