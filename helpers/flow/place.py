@@ -24,7 +24,7 @@ def place(topic: str, project_root: str, call: Call) -> Place:
     folder = HandoverFolder.open(root)
     if not inside:
         return Place(folder, folder.chain_id(topic, caller.chat_id))
-    chain = shelf.chain_holding(folder, inside, caller.chat_id, call.ports)
+    chain = shelf.chain_holding(folder, inside, caller.chat_id, call)
     if chain is None:
         raise not_recorded(inside, folder, call, "check the id", "nothing_open")
     return Place(folder, chain.id)

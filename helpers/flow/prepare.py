@@ -121,7 +121,7 @@ def preview(args: Mapping[Any, Any], call: Call) -> Prepared:
     """What `prepare` would answer, without writing anything. Raises HandoverError."""
     request = parse(args, call)
     where = place_of(request, call)
-    chain = shelf.peek(where.folder, where.chain_id, call.ports)
+    chain = shelf.peek(where.folder, where.chain_id, call)
     if call.caller.resume:
         chain = chain.after_resume()
     decided = decide(request, Sketch(where.folder, chain), call)

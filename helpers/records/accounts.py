@@ -14,7 +14,8 @@ from pathlib import Path
 from ..values.errors import RecordError
 from ..values.events import Briefed, Event
 from . import briefing, files
-from .folder import HandoverFolder, topic_slug
+from .chain_ledger import ChainLedger
+from .folder import HandoverFolder, chain_of, topic_slug
 from .kept import Kept
 from .ledger import Ledger
 
@@ -32,7 +33,7 @@ _known: Kept[Path, tuple[files.Stamp, Unaccounted]] = Kept(256)
 
 
 def unaccounted(
-    folder: HandoverFolder, path: Path, topic: str, own: Ledger, events: Iterable[Event]
+    folder: HandoverFolder, path: Path, topic: str, own: ChainLedger, events: Iterable[Event]
 ) -> Unaccounted:
     """What of a briefing is foreign; what follows its last entry is a person's notes.
 
@@ -87,8 +88,8 @@ def _loose(path: Path, plans: list[briefing.Plan]) -> int:
     return size
 
 
-def _other_ledgers(folder: HandoverFolder, topic: str, own: Ledger) -> Iterator[Ledger]:
+def _other_ledgers(folder: HandoverFolder, topic: str, own: ChainLedger) -> Iterator[Ledger]:
     prefix = f"{topic_slug(topic)}-"
     for path in folder.ledgers():
-        if path.name.startswith(prefix) and path != own.path:
-            yield Ledger(path, own.key)
+        if path.name.startswith(prefix) and chain_of(path.name) != own.chain:
+            yield Ledger(path, own.key, trust=own.trust)

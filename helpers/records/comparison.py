@@ -37,13 +37,14 @@ def finding(kind: Kind, where: str, detail: str) -> Finding:
 
 
 class Place(NamedTuple):
-    """Where a `briefed` event says that the entry of an event stands."""
+    """Where a `briefed` event says that the entry of an event stands; `by` as in that event."""
 
     offset: int
     length: int
     sha256: str
     event: str
     handover: str
+    by: str = ""
 
     @property
     def end(self) -> int:
@@ -114,6 +115,11 @@ class Comparison:
         self._judge_lost()
         self._judge_order()
         self._tell_others()
+
+    @property
+    def whole(self) -> tuple[Place, ...]:
+        """The places of all whole entries, where they were recorded."""
+        return (*self._intact, *self._moved.values())
 
     # --- looking
 
