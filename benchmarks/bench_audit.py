@@ -29,6 +29,7 @@ import conftest  # noqa: F401 - makes the plugin importable by its name
 from usr.plugins.software_orchestrator.helpers.records import briefing, verify
 from usr.plugins.software_orchestrator.helpers.records.book import entry_of
 from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.records.identity import writer_of
 from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger
 from usr.plugins.software_orchestrator.helpers.values.events import KINDS, about
 from usr.plugins.software_orchestrator.helpers.values.packet import (
@@ -69,7 +70,9 @@ def _chain(folder: HandoverFolder, topic: str, number: int) -> None:
         return f"{prefix}-{made[0]:016x}"
 
     chain_id = folder.chain_id(topic, "bench")
-    ledger = Ledger(folder.ledger_path(chain_id), KEY, clock=lambda: now, new_id=new_id)
+    ledger = Ledger(
+        folder.ledger_path(chain_id, writer_of(KEY)), KEY, clock=lambda: now, new_id=new_id
+    )
     for hop in range(1, ENTRIES_EACH + 1):
         receiver = SPECIALISTS[hop % 2]
         packet = _packet(

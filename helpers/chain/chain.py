@@ -240,9 +240,7 @@ class Chain:
         return self._times.get(hop, "")
 
 
-def fold(
-    chain_id: str, events: Iterable[Event], gaps: Mapping[str, Damage] | None = None
-) -> Chain:
+def fold(chain_id: str, events: Iterable[Event], gaps: Mapping[str, Damage] | None = None) -> Chain:
     """The chain told by its events; `gaps` as in a `Reading`. Raises as `Chain.after`."""
     return Chain(chain_id)._after(events, gaps or {})
 

@@ -34,7 +34,9 @@ def key(new: bool) -> int:
     say(f"fingerprint {signer.fingerprint}")
     say(f"kept in {key_folder(resources.ROOT)}")
     if kept:
-        say(f"the old one is kept as {kept.name}; who trusts this installation must trust the new one")
+        say(
+            f"the old one is kept as {kept.name}; who trusts this installation must trust the new one"
+        )
     return 0
 
 

@@ -211,9 +211,7 @@ class Book:
             return
         self.found_damage = True
         why = " ".join(losses(damage))
-        stopped = Escalated(
-            why=why, damage=damage, person_messages=self._call.caller.person_count
-        )
+        stopped = Escalated(why=why, damage=damage, person_messages=self._call.caller.person_count)
         self.write(of_chain(stopped, self.chain.id, sender=self._call.caller.sender))
         self._call.ports.call_person(why)
 

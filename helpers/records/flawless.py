@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 Others = Mapping[str, Trusted]
 
 _BY = re.compile(rb'\{"by":"([0-9a-f]{32})"')
-_SIG, _SIG_HEX = b',"sig":"', re.compile(rb'[0-9a-f]{128}"')
+_SIG = re.compile(rb',"sig":"([0-9a-f]{128})"')
 _MAC_HEX = re.compile(rb'[0-9a-f]{64}"')
-_SIG_BYTES = len(_SIG) + 129
 _AFTER_MAC, _BEFORE_SHA = b'","prev":"', b'","schema":%d,"sha":"' % SCHEMA
 
 
@@ -89,17 +88,16 @@ def _lines(
         between = _AFTER_MAC + prev + _BEFORE_SHA
         sha = mac + 72 + len(between)  # ,"mac":"<64 hex>
         rest = sha + 65
-        if stands_at(_SIG, rest):
-            if not _SIG_HEX.match(content, rest + len(_SIG)):
-                return None
-            rest += _SIG_BYTES
+        sig = _SIG.match(content, rest)
+        if sig:
+            rest = sig.end()
         digest = empty.copy()
         digest.update(view[start:mac])
         digest.update(between[1:-8] + content[rest:end])  # without ,"sha":"<64 hex>"
         prev = digest.hexdigest().encode()
         if shas is None:
             first, second = inner.copy(), outer.copy()
-            first.update(prev)
+            first.update(prev + sig[1] if sig else prev)
             second.update(first.digest())
             seal = second.hexdigest().encode() + between + prev + b'"'
         else:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 PUBLIC_KEY = re.compile(r"[0-9a-f]{64}")
+OURSELVES = "this installation"
 _SIGNATURE = re.compile(r"[0-9a-f]{128}")
 _PURPOSE = b"software_orchestrator ed25519"
 _WRITER = b"software_orchestrator writer"
@@ -67,9 +68,9 @@ def fingerprint(secret: bytes) -> str:
 
 def names_of(secret: bytes, trust: Trust) -> Mapping[str, str]:
     """What this installation calls those whom it believes, by fingerprint; itself first."""
-    earlier = dict.fromkeys(map(fingerprint, trust.former), "this installation, an earlier key")
+    earlier = dict.fromkeys(map(fingerprint, trust.former), f"{OURSELVES}, an earlier key")
     others = {by: item.name for by, item in by_fingerprint(trust.trusted).items()}
-    return {fingerprint(secret): "this installation", **earlier, **others}
+    return {fingerprint(secret): OURSELVES, **earlier, **others}
 
 
 def writer_of(secret: bytes) -> str:

@@ -412,7 +412,10 @@ class _Reader:
         self._cut.clear()
 
     def _is_own(self, sealed: Sealed) -> bool:
-        return any(hmac.compare_digest(mac_of(key, sealed.sha), sealed.mac) for key in self._keys)
+        return any(
+            hmac.compare_digest(mac_of(key, sealed.sha, sealed.sig), sealed.mac)
+            for key in self._keys
+        )
 
     def _note_signed(self, sealed: Sealed, is_own: bool) -> None:
         """What its `sig` may be over; a line that is missing before it was the same writer's."""

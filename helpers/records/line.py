@@ -2,8 +2,9 @@
 
 `sha` is the sha256 of the JSON of `by, schema, id, kind, time, chain, handover, hop, depth, from,
 to, data, prev` without the line feed, `prev` the `sha` of the intact line before ("" at first),
-`mac` the HMAC-SHA256 of the 64 hex digits of `sha` with the installation's key, `by` (not there
-without a key pair) its fingerprint; `sig` ends a write (`signature`). As keys are sorted, `mac`,
+`mac` the HMAC-SHA256 of the 64 hex digits of `sha`, and those of `sig` where it has one, with the
+installation's key, `by` (not there without a key pair) its fingerprint; `sig` ends a write
+(`signature`). As keys are sorted, `mac`,
 `prev`, `schema`, `sha`, `sig`, `time` and `to` end the line: it is verified without being parsed.
 """
 
@@ -84,16 +85,16 @@ def seal(
     _check(body)
     encoded = canonical(body).encode()
     sha = hashlib.sha256(encoded).hexdigest()
-    mac = mac_of(key, sha)
     sig = signed(sha)
+    mac = mac_of(key, sha, sig)
     ends: Json = {"sha": sha, "mac": mac, **({"sig": sig} if sig else {})}
     line = canonical({**body, **ends}).encode()
     return line, _event(json.loads(encoded), sha, mac, trusted=True)
 
 
-def mac_of(key: bytes, sha: str) -> str:
+def mac_of(key: bytes, sha: str, sig: str) -> str:
     """64 hex digits."""
-    return hmac.new(key, sha.encode(), hashlib.sha256).hexdigest()
+    return hmac.new(key, (sha + sig).encode(), hashlib.sha256).hexdigest()
 
 
 @dataclass(frozen=True)

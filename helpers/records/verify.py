@@ -292,7 +292,6 @@ class _Check:
             signers=self._signers_of(comparison.whole),
         )
 
-
     def _signers_of(self, places: Sequence[Place]) -> tuple[Wrote, ...]:
         counted = Counter([place.by for place in places])
         return tuple(Wrote(by or self.by, True, entries) for by, entries in counted.items())

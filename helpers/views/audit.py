@@ -110,9 +110,7 @@ def _read(folder: HandoverFolder, chain_id: str, key: bytes, trust: Trust) -> tu
     return story.summary(told, project=project, size_bytes=reading.size, faults=faults), told
 
 
-def _told(
-    folder: HandoverFolder, chain_id: str, key: bytes, trust: Trust
-) -> tuple[Story, Reading]:
+def _told(folder: HandoverFolder, chain_id: str, key: bytes, trust: Trust) -> tuple[Story, Reading]:
     ledger = ChainLedger(folder, chain_id, key, trust=trust)
     try:
         reading = ledger.read()

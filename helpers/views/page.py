@@ -207,9 +207,7 @@ def metrics(asked: Mapping[str, Any], records: Records) -> Json:
     name = asked.get("project") or ""
     opened, unreadable = records.folders(name)
     stories = (
-        told
-        for _, folder in opened
-        for told in audit.stories(folder, records.key, records.trust)
+        told for _, folder in opened for told in audit.stories(folder, records.key, records.trust)
     )
     sla = measuring.sla_of(records.settings(str(name)))
     refused = [item["project"] for item in unreadable]

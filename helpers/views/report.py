@@ -19,7 +19,7 @@ from ..records import listing
 from ..records import verify as verifying
 from ..records.comparison import Finding
 from ..records.folder import HandoverFolder
-from ..records.identity import names_of
+from ..records.identity import OURSELVES, names_of
 from ..records.verify import Progress, Result
 from ..text.quote import one_line
 from ..values.errors import RecordError, RequestError
@@ -103,9 +103,7 @@ def _summaries(
             yield story.summary(_unlisted(error), project=str(folder.root))
 
 
-def _stories(
-    folders: Iterable[HandoverFolder], key: bytes, trust: Trust
-) -> Iterator[Story]:
+def _stories(folders: Iterable[HandoverFolder], key: bytes, trust: Trust) -> Iterator[Story]:
     for folder in folders:
         try:
             yield from audit.stories(folder, key, trust)
@@ -349,8 +347,9 @@ class _Totals:
                 f" {_counted(unsigned['files'], 'file')} match their own hash and no event here"
                 " signs them: another installation's, or the end of a ledger was cut off"
             )
-        for signer in self.signers():
-            yield _signer_line(signer)
+        signers = self.signers()
+        if {signer["name"] for signer in signers} - {OURSELVES}:
+            yield from map(_signer_line, signers)
         yield (
             f"verified {_entries(self.entries)} and {_counted(self.events, 'event')} in"
             f" {_counted(self.files, 'file')}, {self.bytes:,} bytes:"
