@@ -118,13 +118,20 @@ def counted(records: Records, expected: set[str], at_most: set[str]) -> dict[str
         "unknown": len(entries.keys() - at_most),
         "not_verified": sum(piece.kind == "entry" and not piece.sha_ok for piece in pieces),
         "torn_pieces": sum(piece.kind != "entry" for piece in pieces),
-        "unaccounted_bytes": sum(
-            length for _, length in briefing.unaccounted(records.briefing, plans)
-        ),
+        "unaccounted_bytes": unaccounted(records.briefing.stat().st_size, plans),
         "events": len(reading.events),
         "event_ids": len({event.id for event in reading.events}),
         "ledger_faults": sorted({fault.kind for fault in reading.faults}),
     }
+
+
+def unaccounted(size: int, plans: list[briefing.Plan]) -> int:
+    """Bytes of a briefing that no `briefed` event covers."""
+    covered = loose = 0
+    for offset, length in sorted((plan.offset, plan.length) for plan in plans):
+        loose += max(0, min(offset, size) - covered)
+        covered = max(covered, offset + length)
+    return loose + max(0, size - covered)
 
 
 def healthy(result: dict[str, object]) -> bool:

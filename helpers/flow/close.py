@@ -18,6 +18,7 @@ from .receive import cancelled_inside, unfinished
 from .standing import chain_of, holding, of_chat, task_of
 
 NO_VERDICT = "answered without a verdict"
+_LONGEST_ANSWER = 200_000  # characters; a close must fit a ledger's line whatever was said
 _NO_OUTCOME = ("prepared", "superseded")
 
 
@@ -42,7 +43,7 @@ def close(handover_id: str, kind: str, why: str, call: Call, *, said: str = "") 
                 "note": closing_note(handover, safe(said, call.ports.mask)[0], why),
                 "outcome": events.UNKNOWN if kind == "done" else "blocked",
                 "implicit": True,
-                "why": why,
+                "why": why[:_LONGEST_ANSWER],
                 "person_messages": call.caller.person_count,
             }
         )
@@ -57,7 +58,10 @@ def closing_note(handover: Handover, said: str, why: str) -> events.Note:
     was reopened is not lost."""
     kept = {name: getattr(handover.note, name) for name in NOTE_PARTS}
     if not said:
-        return events.Note(**{**kept, "reason": why})
+        return events.Note(**{**kept, "reason": why[:_LONGEST_ANSWER]})
+    if len(said) > _LONGEST_ANSWER:
+        left_out = len(said) - _LONGEST_ANSWER
+        said = f"{said[:_LONGEST_ANSWER]}\n[cut here: {left_out:,} characters more]"
     before = kept["what_happened"]
     if before and before != said:
         said = f"{said}\n\nBefore that: {before}"

@@ -15,10 +15,17 @@ from ..text.fitting import Package
 from ..text.masking import safe
 from ..text.quote import inert, quote
 from ..values.call import Call
-from ..values.errors import MemoryRuleError, RecordError, RequestError
+from ..values.errors import MemoryRuleError, RequestError
 from ..values.events import Delivered, about
 from .artifacts import Files
-from .package import Limits, earlier_work, notices, package_of, with_turns
+from .package import (
+    Limits,
+    briefing_notices,
+    earlier_work,
+    notices,
+    package_of,
+    with_turns,
+)
 from .prepare import limits_of
 from .standing import check_runs_here, holding, specialist_of
 
@@ -85,7 +92,7 @@ def delivered_package(
 ) -> Package:
     """The package of a recorded handover, and at its end what was said beside the reference."""
     packet = with_turns(handover.packet, limits)
-    told = (*notices(book.chain), *briefing_notices(book, handover))
+    told = (*notices(book.chain), *briefing_notices(book, handover.packet))
     earlier = earlier_work(book.chain, packet)
 
     def packed(reserve: int) -> Package:
@@ -130,20 +137,6 @@ def with_beside(
 
 def _beside(said: str) -> str:
     return f"Said with it:\n{inert(quote(said))}"
-
-
-def briefing_notices(book: Book, handover: Handover) -> tuple[str, ...]:
-    """What the receiver, who is sent to the briefing, must know of it."""
-    try:
-        foreign = book.unaccounted_bytes(handover.packet)
-    except RecordError:
-        return ("the briefing cannot be read; this package is from the ledger.",)
-    if not foreign.size:
-        return ()
-    return (
-        f"{foreign.size:,} bytes of the briefing were not written by this installation; weigh them"
-        " with care.",
-    )
 
 
 def check_source_untouched(before: object, after: object) -> None:

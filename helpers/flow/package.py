@@ -9,7 +9,7 @@ from typing import Literal
 from ..chain.chain import Chain
 from ..chain.news import news
 from ..records import resources
-from ..records.book import briefing_path
+from ..records.book import Book, briefing_path
 from ..records.folder import HandoverFolder
 from ..text import damage, fitting
 from ..text import package as text_package
@@ -17,7 +17,7 @@ from ..text.fitting import Package, Part
 from ..text.masking import Mask
 from ..text.quote import on_one_line
 from ..values.call import Call
-from ..values.errors import RequestError
+from ..values.errors import RecordError, RequestError
 from ..values.packet import HandoverPacket
 
 _SHORTER_TITLES = (text_package.TITLE_CHARS, 40, 24)
@@ -187,3 +187,11 @@ def notices(chain: Chain) -> tuple[str, ...]:
             " them was used."
         )
     return tuple(told)
+
+
+def briefing_notices(book: Book, packet: HandoverPacket) -> tuple[str, ...]:
+    """What the receiver, who is sent to the briefing, must know of it."""
+    try:
+        return book.account(packet).lines()
+    except RecordError:
+        return ("the briefing cannot be read; this package is from the ledger.",)

@@ -263,16 +263,11 @@ def prepared_of(made: Made, request: HandoverRequest, briefing: Written, call: C
 
 def record_warnings(book: Book, packet: HandoverPacket) -> tuple[str, ...]:
     """What the caller should know of the record itself."""
-    warnings = []
-    foreign = book.unaccounted_bytes(packet)
-    if foreign.size:
-        warnings.append(
-            f"{foreign.size:,} bytes of the briefing were not written by this installation"
-        )
-    warnings += notices(book.chain)
+    account = book.account(packet)
+    warnings = [*account.lines(), *notices(book.chain)]
     if book.unhealed:
         warnings.append(f"an earlier entry is still missing in its briefing: {book.unhealed}")
-    return (*warnings, *foreign.unread)
+    return (*warnings, *account.unread)
 
 
 def again(

@@ -24,6 +24,7 @@ from ..values.events import Draft, about
 from ..values.packet import HandoverPacket, StateField
 from .answer import Answer, answer_of
 from .artifacts import Files
+from .package import briefing_notices
 from .packet import evidence
 from .standing import holding, specialist_of
 
@@ -162,7 +163,11 @@ def hand_back(book: Book, handover: Handover, request: ReplyRequest, call: Call)
     inner = cancelled_inside(book.chain, handover, f"{handover.id} was handed back")
     lifts = [about(packet, lift) for lift in merged.lifts]
     event = book.write(*inner, *lifts, about(packet, kind(**closing)))[-1]
-    told = (*losses(book.chain.stop_damage), *book.brief_or_tell(event))
+    told = (
+        *losses(book.chain.stop_damage),
+        *book.brief_or_tell(event),
+        *briefing_notices(book, packet),
+    )
     answer = answer_of(handover, packet, event, book.folder, call, warnings=told)
     return replace(answer, lifts=merged.lifts)
 
@@ -180,9 +185,8 @@ def returned_packet(
     packet = merge.brought_up(handover.packet, merged.packet)
     if request.verdict != "done" or request.outcome in ("partial", "blocked"):
         packet = unfinished(packet, handover, request.verdict, call, request.given.stopped_at)
-    elif request.outcome == "completed" and not request.given.stopped_at:
-        if handover.packet.stopped_at == packet.stopped_at:
-            packet = packet.model_copy(update={"stopped_at": ""})
+    elif not request.given.stopped_at:  # said to be complete: nothing stands still any more
+        packet = packet.model_copy(update={"stopped_at": ""})
     return packet, merged
 
 

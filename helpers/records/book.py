@@ -146,11 +146,12 @@ class Book:
         return ()
 
     def _append_entry(self, event: Event) -> briefing.Written:
-        entry = entry_of(event)
+        handover = self.chain.find(event.handover)
+        entry = entry_of(event, handover.packet if handover else None)
         packet = _packet(event)
         plan = briefing.plan(self.folder, briefing_path(self.folder, packet).name, entry)
+        is_known = accounts.is_known(plan.path, self._copy.events)
         self.write(about(packet, Briefed.model_validate({"event": event.id, **plan.to_data()})))
-        is_known = accounts.is_known(plan.path)
         written = briefing.append(self.folder, plan, entry)
         if is_known:
             accounts.keep_after_write(plan.path)
@@ -196,10 +197,10 @@ class Book:
             self.unhealed = error.message
             return True  # what cannot be looked at is not written a second time
 
-    def unaccounted_bytes(self, packet: HandoverPacket) -> accounts.Unaccounted:
-        """What of the briefing of a packet no ledger of the folder accounts for."""
+    def account(self, packet: HandoverPacket) -> accounts.Account:
+        """What of the briefing of a packet is not as it was recorded. Raises RecordError."""
         path = briefing_path(self.folder, packet)
-        return accounts.unaccounted(self.folder, path, packet.topic, self.ledger, self._copy.events)
+        return accounts.account(self.folder, path, packet.topic, self.ledger, self._copy.events)
 
     # --- damage, stops and refusals
 
@@ -299,9 +300,12 @@ def masked_draft(draft: Draft, mask: Mask) -> Draft:
 # --- entries
 
 
-def entry_of(event: Event) -> bytes:
-    """The briefing entry of an event: its bytes depend on the event alone, so that healing writes
-    the same again. The event is masked; what its words say only side by side is hidden here."""
+def entry_of(event: Event, before: HandoverPacket | None = None) -> bytes:
+    """The briefing entry of an event; `before` is what its handover was prepared with.
+
+    Its bytes depend on the ledger alone, so that healing writes the same again. The event is
+    masked; what its words say only side by side is hidden here.
+    """
     payload, packet = event.payload, without_turns(_packet(event))
     if isinstance(payload, Prepared):
         # One reading of the clock: the file is named after the same moment.
@@ -309,7 +313,15 @@ def entry_of(event: Event) -> bytes:
         body = note.entry_body(packet, travelled(payload), created=created)
     else:
         assert isinstance(payload, Closing)
-        body = note.note_body(packet, event.kind, payload.note, created=minute(event.time))
+        before = without_turns(before) if before else None
+        body = note.note_body(
+            packet,
+            event.kind,
+            payload.note,
+            created=minute(event.time),
+            before=before,
+            warnings=payload.warnings,
+        )
     return briefing.seal(packet.identity.handover_id, redacted(body))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -208,21 +208,3 @@ def _pieces(file: io.BufferedReader) -> Iterator[Piece]:
             digest.update(part)
     if end > start:
         yield Piece(kind, start, end - start)
-
-
-def unaccounted(path: Path, plans: Iterable[Plan]) -> tuple[tuple[int, int], ...]:
-    """(offset, length) of the bytes of a briefing that no plan covers, in order.
-
-    `plans` are those of this installation's `briefed` events: what is left was written by somebody
-    else. () when there is no such file.
-    """
-    size = _size_and_end(path)[0] or 0
-    ranges = sorted((one.offset, one.length) for one in plans if one.path.name == path.name)
-    loose = []
-    covered = 0
-    for offset, length in (*ranges, (size, 0)):
-        gap = min(offset, size) - covered
-        if gap > 0:
-            loose.append((covered, gap))
-        covered = max(covered, offset + length)
-    return tuple(loose)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from .briefing import Piece
+from ..values.errors import RecordError
+from ..values.events import Event
+from .briefing import Piece, plan_from_data
 from .files import hash_of
+from .folder import HandoverFolder
 
 Kind = Literal[
     "changed", "missing", "torn", "out_of_order", "foreign", "unreadable",
@@ -18,6 +22,7 @@ Kind = Literal[
 NOTES: tuple[Kind, ...] = ("other", "person", "healed", "moved", "newer")
 
 _MOST_PIECES = 10_000
+_WHOLE_BYTES = 1024 * 1024
 
 
 class Finding(NamedTuple):
@@ -272,3 +277,56 @@ class Comparison:
 
     def _find(self, kind: Kind, offset: int, detail: str) -> None:
         self.findings.append(finding(kind, f"{self._name}@{offset}", detail))
+
+
+def claim(
+    folder: HandoverFolder, name: str, counted: Sequence[Event], claims: Claims
+) -> Iterator[Finding]:
+    """Add the places of all entries; a finding for each event that must have one and names none."""
+    placed = set()
+    for event in counted:
+        if event.kind != "briefed":
+            continue
+        try:
+            plan = plan_from_data(folder, event.data)
+        except RecordError as error:
+            yield finding("foreign", f"{name}:{event.id}", error.message)
+            continue
+        about = str(event.data.get("event", ""))
+        placed.add(about)
+        place = Place(plan.offset, plan.length, plan.sha256, about, event.handover, event.by)
+        claims.places[plan.path.name].append(place)
+    for event in counted:
+        if event.data.get("packet") is not None and event.id not in placed:
+            claims.unplaced.add(event.handover)
+            detail = (
+                f"no line says where the entry of {event.kind} {event.handover} is: it was not"
+                " written yet (the next use of the chain writes it), or that line was taken out"
+            )
+            yield finding("missing", f"{name}:{event.id}", detail)
+
+
+def intact_of(file: io.FileIO, size: int, places: Sequence[Place]) -> list[Place]:
+    """The places whose bytes have the recorded hash."""
+    if size > _WHOLE_BYTES:
+        return [p for p in places if hash_of(file, p.offset, p.length) == p.sha256]
+    content, sha256 = memoryview(file.read(size)), hashlib.sha256
+    return [p for p in places if sha256(content[p.offset : p.end]).hexdigest() == p.sha256]
+
+
+def are_all(intact: Sequence[Place], size: int) -> bool:
+    """Whether the places are all of the file, one after the other."""
+    end = 0
+    for place in intact:
+        if place.offset != end:
+            return False
+        end = place.end
+    return end == size
+
+
+def gone(name: str, places: Sequence[Place]) -> list[Finding]:
+    findings = []
+    for place in {place.event: place for place in places}.values():
+        detail = f"the file with the entry of {place.handover} is gone"
+        findings.append(finding("missing", f"{name}@{place.offset}", detail))
+    return findings

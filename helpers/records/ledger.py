@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
-from ..values.events import SCHEMA, Damage, Draft, Event
+from ..values.events import SCHEMA, VERDICTS, Damage, Draft, Event
 from ..values.trust import NOBODY_ELSE, Trust, Trusted
 from . import end, files, signature
 from .end import End
@@ -39,6 +39,10 @@ from .signature import Signed
 
 UNTRUSTED_BYTES = 4 * 1024 * 1024  # parsed JSON can be 20 times as large as its text
 MOST_FAULTS = 1000
+# What begins must be able to end: a handover is refused where its hand-back, or a larger one after
+# it, might not fit any more. Readers go up to LINE_BYTES and files.SEARCHED_BYTES.
+LEDGER_BYTES = files.SEARCHED_BYTES * 3 // 4
+_SHARE_OF_A_LINE = {"prepared": 0.5, **{row.kind: 0.75 for row in VERDICTS.values()}}
 
 FaultKind = Literal[
     "changed", "missing", "torn", "out_of_order", "malformed", "foreign", "healed", "newer"
@@ -151,6 +155,8 @@ class Ledger:
         """
         if not drafts:
             return ()
+        if any(draft.kind == "prepared" for draft in drafts):
+            self._check_size()
         before, healing = self._end()
         prev, run = before.sha, before.run
         content = [healing]
@@ -167,7 +173,7 @@ class Ledger:
                 body["by"] = signer.fingerprint
             ends_write = number == len(drafts)
             line, event = seal(body, self.key, signed if ends_write else _unsigned)
-            self._check_length(line)
+            self._check_length(draft, line)
             content += [line, b"\n"]
             events.append(event)
             prev = event.sha
@@ -227,9 +233,18 @@ class Ledger:
             return now
         return (datetime.strptime(after, _TIME) + timedelta(microseconds=1)).strftime(_TIME)
 
-    def _check_length(self, line: bytes) -> None:
-        if len(line) >= LINE_BYTES:
-            reason = f"an event of {len(line):,} bytes is over the limit of {LINE_BYTES:,}"
+    def _check_size(self) -> None:
+        size = self.stamp().size
+        if size > LEDGER_BYTES:
+            reason = f"the ledger has {size:,} bytes, no handover begins above {LEDGER_BYTES:,}"
+            raise files.append_failed(self.path, f"{reason}: hand over on another topic")
+
+    def _check_length(self, draft: Draft, line: bytes) -> None:
+        is_made_here = draft.data.get("implicit") is True  # its words are ours to keep short
+        share = 1.0 if is_made_here else _SHARE_OF_A_LINE.get(draft.kind, 1.0)
+        most = int(LINE_BYTES * share)
+        if len(line) >= most:
+            reason = f"an event of {len(line):,} bytes is over the limit of {most:,}: shorten it"
             raise files.append_failed(self.path, reason)
 
 
@@ -256,12 +271,14 @@ def snapshot(
 
 
 class _Link(NamedTuple):
-    """An intact line: what it follows, and where a damaged one stood just before it (0: none)."""
+    """An intact line: what it follows, where a damaged one stood just before it (0: none), and
+    whether it was signed here."""
 
     number: int
     prev: str
     sha: str
     damaged: int
+    own: bool
 
 
 class _Cut(NamedTuple):
@@ -384,7 +401,9 @@ class _Reader:
         self._note_signed(sealed, is_own)
         self._settle_cut(sealed.prev)
         self._shas.add(sealed.sha)
-        self._links.append(_Link(line.number, sealed.prev, sealed.sha, self._damaged))
+        self._links.append(
+            _Link(line.number, sealed.prev, sealed.sha, self._damaged, trusted)
+        )
         self._damaged = 0
         if not trusted:
             self._untrusted_left -= len(sealed.body)
@@ -472,14 +491,19 @@ class _Reader:
 
     def _gaps(self) -> dict[str, Damage]:
         """Where events of ours are lost, or stand in another order. What was only put in between,
-        and a write that a crash cut short, lost nothing."""
+        a stranger's line, and a write that a crash cut short lost nothing."""
         unread = {**self._spoilt(), **self._unread}
         lost: list[tuple[str, str, int]] = []  # what stands there now, what is missing, its line
         before, at_end = "", f"end of {self._name}"
+        may_follow = {""}  # the last line of ours, and strangers' since
         for link in self._links:
-            if link.prev != before or before in unread:
+            if (link.own and link.prev not in may_follow) or before in unread:
                 number = link.damaged or unread.get(before) or link.number
                 lost.append((link.sha, link.prev, number))
+            if link.own:
+                may_follow = {link.sha}
+            else:
+                may_follow.add(link.sha)
             before = link.sha
         if self._is_cut_off():
             lost.append((at_end, self._end_mark.sha, self._damaged or self._last_number + 1))

@@ -15,7 +15,6 @@ up to `_WHOLE_BYTES` or a chunk of it.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import re
 from collections import Counter, defaultdict
@@ -25,11 +24,23 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, get_args
 
 from ..values.errors import RecordError
-from ..values.events import KINDS, Event, WithPacket
+from ..values.events import KINDS, WithPacket
 from ..values.trust import NOBODY_ELSE, Trust, Trusted
 from . import briefing, end
-from .comparison import NOTES, Claims, Comparison, Finding, Kind, Place, finding
-from .files import hash_of, opener, size_of
+from .comparison import (
+    NOTES,
+    Claims,
+    Comparison,
+    Finding,
+    Kind,
+    Place,
+    are_all,
+    claim,
+    finding,
+    gone,
+    intact_of,
+)
+from .files import opener, size_of
 from .flawless import Lines, flawless
 from .folder import HandoverFolder, chain_of, names
 from .identity import by_fingerprint, fingerprint
@@ -37,7 +48,6 @@ from .ledger import MOST_FAULTS, Ledger, Reading
 
 FAULTS = tuple(kind for kind in get_args(Kind) if kind not in NOTES)
 
-_WHOLE_BYTES = 1024 * 1024
 _WHOLE_LEDGER_BYTES = 8 * 1024 * 1024
 _LOCK_S = 2.0
 _DATE_CHARS = len("-2026-06-05.md")
@@ -253,7 +263,7 @@ class _Check:
         counted = [event for event in reading.events if event.trusted]
         others = [event for event in reading.events if not event.trusted]
         claims.others.update(event.handover for event in others)
-        findings = [*_of_reading(name, reading), *_claim(self.folder, name, counted, claims)]
+        findings = [*_of_reading(name, reading), *claim(self.folder, name, counted, claims)]
         wrote = Counter(
             (event.by or (self.by if event.trusted else ""), event.trusted)
             for event in reading.events
@@ -273,14 +283,14 @@ class _Check:
         try:
             with self.open_briefing(name) as file:
                 size = size_of(file)
-                intact = _intact(file, size, places)
-                if len(intact) == len(places) and _are_all(intact, size):
+                intact = intact_of(file, size, places)
+                if len(intact) == len(places) and are_all(intact, size):
                     signers = self._signers_of(intact)
                     return result._replace(entries=len(intact), bytes=size, signers=signers)
                 comparison = Comparison(name, file, places, intact)
                 comparison.run(briefing.scan(self.folder.path / name), size, claims)
         except FileNotFoundError:
-            return result._replace(findings=_bounded(_gone(name, places), name))
+            return result._replace(findings=_bounded(gone(name, places), name))
         except (RecordError, OSError) as error:
             return result._replace(findings=(_unreadable(name, error),))
         return result._replace(
@@ -341,35 +351,8 @@ def _of_reading(name: str, reading: Reading) -> Iterator[Finding]:
         yield finding("other", others[0], f"{left:,} events of another installation")
 
 
-def _claim(
-    folder: HandoverFolder, name: str, counted: Sequence[Event], claims: Claims
-) -> Iterator[Finding]:
-    """Add the places of all entries; a finding for each event that must have one and names none."""
-    placed = set()
-    for event in counted:
-        if event.kind != "briefed":
-            continue
-        try:
-            plan = briefing.plan_from_data(folder, event.data)
-        except RecordError as error:
-            yield finding("foreign", f"{name}:{event.id}", error.message)
-            continue
-        about = str(event.data.get("event", ""))
-        placed.add(about)
-        place = Place(plan.offset, plan.length, plan.sha256, about, event.handover, event.by)
-        claims.places[plan.path.name].append(place)
-    for event in counted:
-        if event.data.get("packet") is not None and event.id not in placed:
-            claims.unplaced.add(event.handover)
-            detail = (
-                f"no line says where the entry of {event.kind} {event.handover} is: it was not"
-                " written yet (the next use of the chain writes it), or that line was taken out"
-            )
-            yield finding("missing", f"{name}:{event.id}", detail)
-
-
 def _claim_quickly(content: bytes, good: Lines, claims: Claims) -> bool:
-    """`_claim` for a flawless ledger, without parsing; False where there is more to say."""
+    """`claim` for a flawless ledger, without parsing; False where there is more to say."""
     claimed: list[tuple[str, Place]] = []
     placed, must_be_placed = set(), set()
     for kind, kind_at, start in good.lines:
@@ -391,29 +374,3 @@ def _claim_quickly(content: bytes, good: Lines, claims: Claims) -> bool:
 
 
 # --- a briefing
-
-
-def _intact(file: io.FileIO, size: int, places: Sequence[Place]) -> list[Place]:
-    """The places whose bytes have the recorded hash."""
-    if size > _WHOLE_BYTES:
-        return [p for p in places if hash_of(file, p.offset, p.length) == p.sha256]
-    content, sha256 = memoryview(file.read(size)), hashlib.sha256
-    return [p for p in places if sha256(content[p.offset : p.end]).hexdigest() == p.sha256]
-
-
-def _are_all(intact: Sequence[Place], size: int) -> bool:
-    """Whether the places are all of the file, one after the other."""
-    end = 0
-    for place in intact:
-        if place.offset != end:
-            return False
-        end = place.end
-    return end == size
-
-
-def _gone(name: str, places: Sequence[Place]) -> list[Finding]:
-    findings = []
-    for place in {place.event: place for place in places}.values():
-        detail = f"the file with the entry of {place.handover} is gone"
-        findings.append(finding("missing", f"{name}@{place.offset}", detail))
-    return findings

@@ -70,14 +70,22 @@ def _head(packet: HandoverPacket, kind: str, outcome: str, note: Note) -> str:
 def change_parts(packet: HandoverPacket, before: HandoverPacket) -> tuple[Part, ...]:
     """What a specialist added to the packet it was given, as parts."""
     returned = [row for row in package_rows() if row.travels.returned]
+    changed = packet.model_copy(update=_changes(packet, before))
+    return tuple(rows_as_parts(changed, returned, Look()))
+
+
+def _changes(packet: HandoverPacket, before: HandoverPacket) -> dict[str, Any]:
+    """Of each row that a specialist may add to, what is new in it."""
     changes: dict[str, Any] = {}
-    for row in returned:
+    for row in rows():
+        if not row.travels.returned:
+            continue
         new, old = getattr(packet, row.name), getattr(before, row.name)
         if row.plural:
             changes[row.name] = _additions(new, old)
         else:
             changes[row.name] = "" if new == old else new
-    return tuple(rows_as_parts(packet.model_copy(update=changes), returned, Look()))
+    return changes
 
 
 def _additions(items: Sequence[Any], before: Sequence[Any]) -> tuple[Any, ...]:
@@ -127,16 +135,32 @@ def _entry_item(row: Row, item: Any) -> str:
     return DRAWINGS[row.kind](item, BRIEFING)
 
 
-def note_body(packet: HandoverPacket, verdict: str, note: Note, *, created: str) -> str:
-    """The entry of a hand-back, of the same shape.
+def note_body(
+    packet: HandoverPacket,
+    verdict: str,
+    note: Note,
+    *,
+    created: str,
+    before: HandoverPacket | None = None,
+    warnings: Sequence[str] = (),
+) -> str:
+    """The entry of a hand-back, of the same shape: all that its superior may read only in part.
 
-    The verdict stands in place of "handover", the note in place of the packet.
+    The verdict stands in place of "handover"; then the note, what changed in the packet since
+    `before`, and the warnings of the hand-back.
     """
     identity = packet.identity
     sections = []
     for name, words in note.said():
         texts = (words,) if isinstance(words, str) else words
         sections.append((title(name), "".join(map(BRIEFING.quote, texts))))
+    changes = _changes(packet, before) if before else {}
+    for row in rows():
+        if row.name in changes:
+            name = row.travels.entry or row.travels.section
+            sections.append((name, _entry_block(row, changes[row.name])))
+    told = [BRIEFING.quote(warning, BULLET) for warning in warnings]
+    sections.append(("Warnings", "".join(told)))
     first = heading(created, identity.receiver, identity.sender, verdict, identity.handover_id)
     return first + sections_text(sections)
 

@@ -294,22 +294,6 @@ def test_a_huge_file_without_a_line_end_is_scanned_in_little_memory(folder):
     assert peak < 3_000_000
 
 
-def test_bytes_that_no_plan_covers_are_named(folder):
-    given_file(folder, b"brought along\n")
-    one, _ = write(folder, entry(1))
-    with one.path.open("ab") as file:
-        file.write(b"a note\n")
-    two, _ = write(folder, entry(2))
-    other_file = replace(one, path=one.path.with_name("other.md"), offset=0)
-    assert briefing.unaccounted(one.path, [two, one, other_file]) == ((0, 14), (two.offset - 7, 7))
-    assert (
-        briefing.unaccounted(one.path, [replace(one, length=10**9), replace(one, offset=0)]) == ()
-    )
-    inside = replace(one, offset=20, length=1)
-    assert briefing.unaccounted(one.path, [one, inside])[1:] == ((two.offset - 7, 7 + two.length),)
-    assert briefing.unaccounted(folder.briefing_path("none.md"), [one]) == ()
-
-
 def test_scanning_what_is_not_there_says_so(folder):
     with pytest.raises(FileNotFoundError):
         list(scan(folder.briefing_path(NAME)))

@@ -294,7 +294,13 @@ DONE = {
 
 @pytest.mark.parametrize(
     ("said", "stays"),
-    [({}, True), ({"stopped_at": "None"}, True), ({"outcome": "completed"}, False)],
+    [
+        ({}, False),
+        ({"stopped_at": "None"}, False),
+        ({"outcome": "completed"}, False),
+        ({"outcome": "partial"}, True),
+        ({"verdict": "clarify", "missing": ["x"]}, True),
+    ],
 )
 def test_where_the_work_stopped_is_told_until_a_hand_back_says_that_it_is_completed(
     desk, said, stays

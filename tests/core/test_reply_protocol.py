@@ -254,3 +254,23 @@ def test_who_ends_without_a_verdict_leaves_the_outcome_unknown_and_the_next_one_
         after.identity.handover_id, desk.made.call(person_count=1), way="start"
     )
     assert f"> {after.stopped_at}" in package.text
+
+
+def test_what_a_cut_note_leaves_out_stands_in_the_entry_of_its_hand_back(desk: Desk) -> None:
+    number = range(60)
+    answer = desk.reply(
+        verdict="done",
+        **NOTE,
+        decisions=[f"Decision {n} of this work" for n in number],
+        state={f"field_{n}": f"value {n}" for n in number},
+        rejected_paths=[{"what": f"path {n}", "why": f"reason {n}"} for n in number],
+        nonsense="unknown",
+    )
+    assert "the briefing has all of it" in str(answer.summary)
+    path = desk.made.folder.briefings()[0]
+    entry = path.read_text(encoding="utf-8").rpartition("\n## ")[2]
+    for n in number:
+        assert f"Decision {n} of this work" in entry
+        assert f'field_{n} = "value {n}"' in entry
+        assert f"path {n} — reason {n}" in entry
+    assert "nonsense" in entry

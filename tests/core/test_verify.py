@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from usr.plugins.software_orchestrator.benchmarks import bench_audit
-from usr.plugins.software_orchestrator.helpers.records import briefing, verify
+from usr.plugins.software_orchestrator.helpers.records import briefing, comparison, verify
 from usr.plugins.software_orchestrator.helpers.records.book import entry_of
 from usr.plugins.software_orchestrator.helpers.records.flawless import flawless
 from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
@@ -535,7 +535,7 @@ def test_a_project_that_never_had_a_record_has_nothing_to_verify(tmp_path):
 
 def test_large_files_are_checked_in_chunks_with_the_same_result(folder, monkeypatch):
     healthy = results(folder)
-    monkeypatch.setattr(verify, "_WHOLE_BYTES", 100)
+    monkeypatch.setattr(comparison, "_WHOLE_BYTES", 100)
     monkeypatch.setattr(verify, "_WHOLE_LEDGER_BYTES", 100)
     assert results(folder) == healthy
     edit(

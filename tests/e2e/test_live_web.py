@@ -128,7 +128,9 @@ def test_the_link_of_a_row_opens_the_audit_page_at_that_handover(page):
     assert page.text("#so-chain-title") == TOPIC
     assert page.text(".so-packet h4").startswith("Hop 1")
     place = SURFACE if page.run(CANVAS) else ".modal-inner"
-    assert page.run("document.querySelector(arguments[0]).contains(document.querySelector('.so-page'))", place)
+    assert page.run(
+        "document.querySelector(arguments[0]).contains(document.querySelector('.so-page'))", place
+    )
     page.picture("live-audit-link")
 
 

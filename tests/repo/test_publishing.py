@@ -150,7 +150,10 @@ def test_the_host_has_each_place_that_we_extend_in_its_page():
         if "vendor" not in path.parts
     )
     source = "\n".join(map(text, files))
-    newer = {"right_canvas_register_surfaces", "right-canvas-panels"}  # absent without a word before
+    newer = {
+        "right_canvas_register_surfaces",
+        "right-canvas-panels",
+    }  # absent without a word before
     if "right-canvas" not in source:
         source += "".join(f'<x-extension id="{place}">' for place in newer)
     for place in (path.name for path in (ROOT / "extensions/webui").iterdir()):
