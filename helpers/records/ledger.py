@@ -300,7 +300,8 @@ class _Start:
     def begins_cut(self, content: bytes) -> bool:
         """Also what ends before all of that."""
         rest = content[_end_of_by(content) :]
-        return self._rest.startswith(rest) or rest.startswith(self._rest)
+        in_by = b'{"by":"'.startswith(content)
+        return in_by or self._rest.startswith(rest) or rest.startswith(self._rest)
 
 
 def _end_of_by(content: bytes) -> int:
