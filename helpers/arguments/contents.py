@@ -10,10 +10,13 @@ from pydantic import JsonValue as Json
 from ..values.names import same
 from ..values.packet import Authority, Contents, Row, StateField, Turn, Value
 from .items import items
-from .plain import MOST_CHARACTERS, shown, text, texts
+from .plain import MOST_CHARACTERS, decoded, key, shown, text, texts
 from .sent import Sent
 from .state import is_bare_status, state
 from .turns import turns
+
+_SHORT = 200  # characters of what may say nothing
+_BLANK = frozenset({"declined", "true", "false", "...", "…"})
 
 
 def contents(sent: Sent, rows: Iterable[Row]) -> Contents:
@@ -49,16 +52,48 @@ def _value(row: Row, value: Json, sent: Sent) -> Any:
 
 
 def said(name: str, value: Json, sent: Sent) -> Json:
-    """The value, or None for what says nothing, which is warned of.
+    """The value without what says nothing, which is warned of; None where nothing is left.
 
-    Seen of models: the argument's own name, true, and a bare `{"status": "declined"}`.
+    Seen of models: the argument's own name, true, and a bare `{"status": "declined"}`, alone, in a
+    list or as JSON in a text.
     """
-    alone = value[0] if isinstance(value, list) and len(value) == 1 else value
-    own_name = isinstance(alone, str) and len(alone) < 60 and same(alone, name)
-    if isinstance(value, bool) or is_bare_status(value) or own_name:
+    if says_nothing(name, value):
         sent.warn(f"{name} {shown(value)} says nothing and was left out")
         return None
-    return value
+    if not isinstance(value, list):
+        return value
+    kept = [part for part in value if not says_nothing(name, part)]
+    if len(kept) < len(value):
+        sent.warn(f"{name} {shown(value)} holds what says nothing; that was left out")
+    return kept or None
+
+
+def says_nothing(name: str, value: Json) -> bool:
+    """Whether a value, or an item, was filled in only because there was a place for it."""
+    match value:
+        case bool():
+            return True
+        case [alone]:
+            return says_nothing(name, alone)
+        case dict():
+            return is_bare_status(_unwrapped(name, value))
+        case str() if len(value) < _SHORT:
+            return _is_blank(name, value)
+    return False
+
+
+def _unwrapped(name: str, value: dict[str, Json]) -> Json:
+    """What stands under the argument's own name, where nothing else does."""
+    names = [*value]
+    return value[names[0]] if len(names) == 1 and key(names[0]) == name else value
+
+
+def _is_blank(name: str, word: str) -> bool:
+    inner = decoded(word)
+    if isinstance(inner, dict):
+        return is_bare_status(inner)
+    own_name = same(word, name) or same(word, name.removesuffix("s"))
+    return own_name or (name != "answers" and word.strip("[]() ").lower() in _BLANK)
 
 
 def _authority(value: Json, sent: Sent) -> Authority | None:

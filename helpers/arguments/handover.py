@@ -11,18 +11,20 @@ from pydantic import JsonValue as Json
 
 from ..values.call import Call
 from ..values.errors import RequestError
-from ..values.names import short
+from ..values.names import same, short
 from ..values.packet import Contents, StateField, rows
 from ..values.roster import Roster, normal
 from ..values.settings import MAX_TOKENS, Settings
 from .contents import contents, said
-from .plain import choice, number, shown, switch, text, texts
+from .plain import choice, is_switch, key, number, shown, switch, text, texts
 from .sent import Sent
 from .state import NO_ANSWER, answers
 
 _LONGEST_PATH = 4095  # bytes: PATH_MAX of Linux without its NUL
 _LONGEST_PROFILE = 200  # characters
 _MOST_TURNS = 1000
+_PROFILE_NAMES = ("specialist_profile", "profile", "specialist", "name", "id")
+_AND = re.compile(r"\s+(?:and|or|und|et|y|e|&|\+|then)\s+|\s*[/|>&+]+\s*")
 OWN = (
     "specialist_profile", "topic", "project_root", "answers", "max_context_tokens",
     "include_recent_turns", "overflow", "start",
@@ -66,9 +68,7 @@ def parse(args: Mapping[Any, Any], call: Call) -> HandoverRequest:
     """
     settings = call.settings
     sent = Sent(args, arguments(), call.ports.mask)
-    profile = sent.read(
-        "specialist_profile", lambda value: receiver(value, settings.roster), "", json=True
-    )
+    profile = sent.read("specialist_profile", lambda value: receiver(value, call), "", json=True)
     topic = sent.read("topic", lambda value: _topic(value, sent), "")
     root = sent.read("project_root", lambda value: _root(value, call), "", masked=False)
     limit = sent.read("max_context_tokens", lambda value: _limit(value, settings), 0)
@@ -110,27 +110,41 @@ def _overflow(value: Json) -> Overflow:
     return choice(value, _OVERFLOWS)
 
 
-def receiver(value: Json, roster: Roster, argument: str = "specialist_profile") -> str:
+def receiver(value: Json, call: Call, argument: str = "specialist_profile") -> str:
     """The one profile that is meant.
 
     Raises RequestError: missing, unknown_specialist, or bad_value for several names.
     """
-    names = texts(value, words=4)
+    roster, sender = call.settings.roster, call.caller.sender
+    names = _profiles(value, roster)
     if len(names) > 1:
         several = " and ".join(map(shown, names[:5]))
         raise RequestError(
             f"{argument} names more than one: {several}",
-            "hand over to one specialist at a time, the one whose work comes first",
+            f"one specialist a call: send {names[0]} alone, the next one in a later call",
         )
     name = short("".join(names), _LONGEST_PROFILE)
-    if not normal(name):
-        hint = "use one of: " + ", ".join(roster.names())
-        raise RequestError(f"{argument} is required", hint, "missing")
+    if not normal(name) or same(name, argument):
+        raise RequestError(f"{argument} is required", roster.choice(sender), "missing")
     try:
-        return roster.find(name).profile
+        return roster.find(name, sender, argument).profile
     except RequestError as error:
         error.receiver = name  # nobody, but it is what was asked for
         raise
+
+
+def _profiles(value: Json, roster: Roster) -> tuple[str, ...]:
+    """The names that came, each once; known ones as their profile."""
+    if isinstance(value, dict):
+        named = [part for name, part in value.items() if key(name) in _PROFILE_NAMES]
+        value = named or value
+    found = []
+    for name in texts(value, words=4):
+        entry = roster.known(name[:_LONGEST_PROFILE])
+        parts = [name] if entry or len(name) > _LONGEST_PROFILE else _AND.split(name)
+        known = [roster.known(part) for part in parts]
+        found += [each.profile for each in known if each] if all(known) else [short(name)]
+    return tuple(dict.fromkeys(found))
 
 
 def _topic(value: Json, sent: Sent) -> str:
@@ -146,7 +160,9 @@ def _topic(value: Json, sent: Sent) -> str:
 
 
 def _root(value: Json, call: Call) -> str:
-    root = text(value).strip(" \"'\t\r\n") or call.caller.project_root
+    root = text(value).strip(" \"'\t\r\n")
+    if not root or same(root, "project_root"):
+        root = call.caller.project_root
     readable = shown(call.ports.mask(root))
     if not root:
         hint = "the absolute path of the project's folder"
@@ -179,7 +195,9 @@ def _limit(value: Json, settings: Settings) -> int:
 def _count(value: Json, settings: Settings, sent: Sent) -> int:
     """How many turns travel; true (seen of models) is the default, false none."""
     default = settings.include_recent_turns
-    if value is True:
-        sent.warn(f"include_recent_turns is a number; the default of {default} was used")
-        return default
-    return number(0 if value is False else value, default, 0, _MOST_TURNS)
+    if not is_switch(value):
+        return number(value, default, 0, _MOST_TURNS)
+    if not switch(value):
+        return 0
+    sent.warn(f"include_recent_turns is a number; the default of {default} was used")
+    return default

@@ -34,8 +34,8 @@ _NUMBERS = (
 )  # fmt: skip
 # No three digits behind the point: 3.000 is three or three thousand.
 _NUMBER = re.compile(
-    r"(?P<number>[+-]?(?:\d{1,3}(?:[,_ ]\d{3}){1,4}|\d{1,15})(?:\.\d{1,2})?)"
-    r"\s?(?P<kilo>k?)(?:\s?(?:tokens?|turns?))?"
+    r"(?:(?:the )?(?:last|newest|latest) )?(?P<number>[+-]?(?:\d{1,3}(?:[,_ ]\d{3}){1,4}|\d{1,15})(?:\.\d{1,2})?)"
+    r"\s?(?P<kilo>k?)(?:\s?(?:tokens?|turns?|messages?))?"
 )
 _BULLET = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s+")
 # `<what belongs here>`, copied from a form; elements of HTML are none.
@@ -239,6 +239,11 @@ def key(name: str) -> str:
     return re.sub(r"[\s\-]+", "_", name.strip(" \t\r\n\"'`\ufeff")).lower()
 
 
+def is_switch(value: Json) -> bool:
+    """Whether it is true or false, or a word for one of them."""
+    return isinstance(value, bool) or _word(value) in {*_TRUE, *_FALSE} - {"", "0", "1"}
+
+
 def switch(value: Json) -> bool:
     word = _word(value)
     if word not in (*_TRUE, *_FALSE):
@@ -265,8 +270,8 @@ def number(value: Json, default: int, least: int, most: int) -> int:
 
 
 def _number(word: str) -> Decimal | None:
-    if word in _NUMBERS:
-        return Decimal(_NUMBERS.index(word))
+    for count, name in enumerate(_NUMBERS):
+        word = re.sub(rf"\b{name}\b", str(count), word)
     found = _NUMBER.fullmatch(word)
     if found is None:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,17 +13,23 @@ from ..values.call import Call
 from ..values.errors import RequestError
 from ..values.events import VERDICTS
 from ..values.packet import Contents, Row, rows
-from ..values.roster import Roster
 from .contents import contents, read_text, said
 from .handover import receiver
 from .plain import choice, shown, text, texts
-from .sent import Sent
+from .sent import LINE_CHARACTERS, Sent
 
 # Seed 002: the four questions a good note answers.
 NOTE_PARTS = ("what_happened", "observations", "user_state", "next")
 OUTCOMES = ("", "completed", "partial", "blocked")
 OWN = ("verdict", "outcome", "hand_to", "missing", *NOTE_PARTS, "reason")
 VERDICT_WORDS = ("accept", *VERDICTS)
+# A question in the languages of the extract, with or without its mark.
+_ASKS = re.compile(
+    r"[?\u00bf\uff1f]|\b(?:who|whom|whose|what|which|when|where|why|how|whether|wer|wem|was|welche[rsn]?"
+    r"|wann|wo|warum|wie|qui|quoi|quel(?:le)?s?|quand|o\u00f9|pourquoi|comment|qui\u00e9n|qu\u00e9|cu\u00e1l"
+    r"|cu\u00e1ndo|d\u00f3nde|c\u00f3mo|quem|qual|quando|onde|como|chi|cosa|quale|dove|perch\u00e9)\b",
+    re.IGNORECASE,
+)
 _NOTHING: tuple[str, ...] = ()
 _OTHER_WORDS = {
     "accepted": "accept", "rejected": "reject", "refuse": "reject", "refused": "reject",
@@ -71,10 +78,9 @@ def returned_rows() -> tuple[Row, ...]:
 def parse_reply(args: Mapping[Any, Any], call: Call) -> ReplyRequest:
     """The reply in `args`. Raises RequestError with every problem of the call."""
     sent = Sent(args, arguments(), call.ports.mask)
-    roster = call.settings.roster
     verdict = sent.read("verdict", _verdict, "")
     outcome = sent.read("outcome", lambda value: choice(value, OUTCOMES), "")
-    hand_to = sent.read("hand_to", lambda value: _next(value, roster), "", json=True)
+    hand_to = sent.read("hand_to", lambda value: _next(value, call), "", json=True)
     missing = sent.read_long("missing", lambda value: _missing(value, sent), _NOTHING)
     note = {name: read_text(name, sent) for name in (*NOTE_PARTS, "reason")}
     given = contents(sent, returned_rows())
@@ -105,7 +111,10 @@ def _check_parts(reply: ReplyRequest, sent: Sent) -> None:
 
 
 def _missing(value: Json, sent: Sent) -> tuple[str, ...]:
-    return texts(said("missing", value, sent), words=2)
+    """Names of fields, which a comma may divide, or questions, in which it divides nothing."""
+    missing = said("missing", value, sent)
+    asks = isinstance(missing, str) and _ASKS.search(missing[:LINE_CHARACTERS])
+    return texts(missing, words=0 if asks else 2)
 
 
 def _verdict(value: Json) -> str:
@@ -119,5 +128,5 @@ def _verdict(value: Json) -> str:
     return verdict
 
 
-def _next(value: Json, roster: Roster) -> str:
-    return receiver(value, roster, "hand_to") if text(value) else ""
+def _next(value: Json, call: Call) -> str:
+    return receiver(value, call, "hand_to") if text(value) else ""

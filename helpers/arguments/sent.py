@@ -5,6 +5,7 @@ And all that is wrong with them, told at once, because each refusal costs the mo
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,10 +34,16 @@ _MOST_TOLD = 30  # warnings, problems, unknown arguments: more is no help
 _LONGEST_ERROR = 300  # characters
 _ONE_OBJECT = "give one JSON object with the tool's arguments"
 _BESIDE = frozenset({"tool_name", "tool_args", "thoughts", "headline", "name", "arguments"})
+# Arguments that are a text: where an object comes instead, it may hold other arguments.
+_TEXTS = frozenset(
+    {"user_state", "summary", "goal", "next_action", "what_happened", "observations"}
+)
 _HINTS = {
     "overflow": "leave it out to keep to the limit; whole delivers everything",
     "start": "true runs the specialist at once, false only prepares the handover",
-    "state": "send an object that maps the name of each field to its value",
+    "state": "map the name of each field to its value alone, or leave state out",
+    "include_recent_turns": "leave it out for the default, or send a number",
+    "decisions": "leave status out",
     "answers": "send an object with the id of the handover that asked and the fields it asked for",
     "authority": "send an object with granted and denied, each a list of words, or leave it out",
     "outcome": "leave it out where the work is complete",
@@ -65,26 +72,37 @@ class Sent:
                 self.warn(f"{name} was given twice; the first one counts")
             else:
                 self._raw[name] = value
-        self._spread("user_state", known)
+        for name in [name for name, value in self._raw.items() if name in _TEXTS]:
+            self._spread(name, known)
         for name in unknown[:_MOST_TOLD]:
             self.warn(self._unknown(name, known))
         if len(unknown) > _MOST_TOLD:
             self.warn(f"{len(unknown)} arguments are not known and were ignored")
 
     def _spread(self, around: str, known: Sequence[str]) -> None:
-        """Arguments that stand inside this one, as was seen of models, are taken out of it."""
-        value = self._raw.get(around)
-        if not isinstance(value, dict):
+        """Arguments that stand inside this text, as was seen of models, are taken out of it."""
+        value = self._object(around)
+        inside = {key(str(inner)[:LINE_CHARACTERS]): inner for inner in value}
+        moved = [name for name in inside if name in known and name not in self._raw]
+        if not moved:
             return
-        rest: dict[object, object] = {}
-        for inner, part in value.items():
-            name = key(str(inner)[:LINE_CHARACTERS])
-            if name not in known or name in self._raw:
-                rest[inner] = part
-                continue
-            self._raw[name] = part
+        for name in moved:
+            self._raw[name] = value[inside[name]]
             self.warn(f"{name} stood inside {around} and was taken out of it")
-        self._raw[around] = rest
+        rest = {inner: value[inner] for name, inner in inside.items() if name not in moved}
+        self._raw[around] = (
+            rest.get(inside.get(around)) if [*rest] == [inside.get(around)] else rest
+        )
+
+    def _object(self, name: str) -> dict[Any, Any]:
+        """An argument that came as an object, also in a text or alone in a list; else empty."""
+        value = self._raw[name]
+        if isinstance(value, str) and len(value) < LINE_CHARACTERS:
+            with contextlib.suppress(ValueError):
+                value = decoded(value)
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        return value if isinstance(value, dict) else {}
 
     def _unknown(self, name: str, known: Sequence[str]) -> str:
         near = difflib.get_close_matches(name[:60], known, n=1)

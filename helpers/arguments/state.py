@@ -16,6 +16,12 @@ from .sent import Sent
 
 STATUSES: tuple[str, ...] = get_args(StateStatus)
 WITHOUT_VALUE = frozenset({"declined", "skipped_not_triggered", "skipped_section_omitted"})
+# Nobody has answered yet, in the words that models use for it.
+_OPEN = frozenset((
+    "open", "open_question", "open_questions", "unknown", "unanswered", "not_answered", "undecided",
+    "pending", "tbd", "to_be_decided", "to_be_determined", "unresolved", "unclear", "missing",
+    "question", "asked", "not_asked",
+))  # fmt: skip
 _ABOUT = frozenset({"value", "status", "owner", "hop"})
 _WORDS = ("verbatim", "words", "quote", "reason", "why")
 _NAMES = ("field", "id", "name")
@@ -68,12 +74,11 @@ def _field(name: str, value: Json) -> StateField | OpenQuestion:
     status = _status(told)
     if not told:
         return StateField(field=name, value=value)
-    if status == "open":
+    if status in _OPEN:
         words = text(told.get("value")) or text(told.get("verbatim")) or name
         return OpenQuestion(text=words, field=name)
     if status not in ("", *STATUSES):
-        allowed = ", ".join(STATUSES)
-        raise ValueError(f'has no status "{status}" (field {short(name)}; allowed: {allowed})')
+        raise ValueError(f'has no status "{short(status)}" (field {short(name)})')
     return StateField(field=name, **_said(told, status))
 
 
@@ -107,7 +112,8 @@ def _said(told: Mapping[str, Json], status: str) -> dict[str, Any]:
 def is_bare_status(value: Json) -> bool:
     """Whether an object says that there is nothing, and of no field: `{"status": "declined"}`."""
     told = _by_key(value)
-    return told.keys() <= {*_ABOUT, *_WORDS} and _status(told) in WITHOUT_VALUE
+    only_about = told.keys() <= {*_ABOUT, *_WORDS} and not text(told.get("value"))
+    return only_about and _status(told) in {*WITHOUT_VALUE, *_OPEN}
 
 
 def answers(value: Json, sent: Sent) -> Answer:

@@ -10,7 +10,7 @@ from typing import Literal
 from ..values.call import Caller
 from ..values.errors import RefusedError
 from ..values.events import CLOSED
-from ..values.names import key
+from ..values.names import key, quoted
 from ..values.packet import HandoverPacket
 from ..values.roster import Roster, Specialist, normal
 from ..values.settings import Settings
@@ -67,7 +67,7 @@ def check_route(roster: Roster, sender: str, receiver: Specialist) -> None:
     if normal(sender) == normal(receiver.profile):
         raise RefusedError(
             f"{sender} cannot hand over to itself",
-            "do this part of the work yourself, or name another specialist",
+            f"do this part of the work yourself, or name another specialist; {roster.choice(sender)}",
             "self",
         )
     if roster.allows(sender, receiver.profile):
@@ -80,11 +80,12 @@ def check_route(roster: Roster, sender: str, receiver: Specialist) -> None:
     raise RefusedError(f"{sender} may not hand over to {receiver.profile}", hint)
 
 
-def check_stop(chain: Chain) -> None:
-    """A stopped chain waits for the person. Raises RefusedError (stopped)."""
+def check_stop(chain: Chain, settings: Settings) -> None:
+    """A stopped chain waits for the person. Raises RefusedError (stopped), with the reason quoted:
+    it may be a specialist's words."""
     if chain.stop:
         raise RefusedError(
-            f"this chain is stopped: {chain.stop}",
+            f"this chain is stopped: {quoted(chain.stop, settings.handback_note_tokens)}",
             ASK_THE_PERSON,
             "stopped",
         )
@@ -301,7 +302,7 @@ def stopped_by(stopped_at: str, handover: Handover, how: str) -> str:
     return f"{handover.receiver}, hop {handover.hop}: {how}"
 
 
-def check_deliverable(handover: Handover, chain: Chain, inside: str) -> None:
+def check_deliverable(handover: Handover, chain: Chain, inside: str, settings: Settings) -> None:
     """Open or prepared, and by whoever works `inside` the handover where it was prepared.
 
     Depth and authority are those of that place. Raises RefusedError (unknown_reference, stopped).
@@ -319,7 +320,7 @@ def check_deliverable(handover: Handover, chain: Chain, inside: str) -> None:
             "prepare a new one with handover_to_specialist",
             "unknown_reference",
         )
-    check_stop(chain)
+    check_stop(chain, settings)
 
 
 def check_reply_open(handover: Handover, chain: Chain) -> None:

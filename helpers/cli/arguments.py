@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..arguments.sent import arguments_of
 from ..chain.answered import name_key
-from ..history.extract import Extract
+from ..history.extract import Extract, stated
 from ..history.saved_chat import text_in
 from ..text.quote import one_line
 from ..values.errors import RequestError
@@ -27,10 +27,15 @@ def arguments_of_chat(chat: Extract) -> Arguments:
     """What the chat says in its own words; of its state, `declines`."""
     return {
         "goal": chat.first_request,
-        "decisions": [{"text": words, "owner": "chat"} for words in chat.decisions],
+        "decisions": [_decision(quote) for quote in chat.decisions],
         "rejected_paths": [{"what": words} for words in chat.rejected],
         "acceptance_criteria": list(chat.acceptance),
     }
+
+
+def _decision(quote: str) -> Arguments:
+    said = stated(quote)
+    return {"text": said.text, "rationale": said.rationale, "owner": said.owner or "chat"}
 
 
 def declines(chat: Extract, lifts: Sequence[str]) -> Arguments:

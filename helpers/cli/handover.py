@@ -13,7 +13,7 @@ from ..chain.answered import name_key
 from ..flow import prepare, result
 from ..flow.prepare import Prepared
 from ..history.extract import extract
-from ..history.saved_chat import from_chat, load_chat
+from ..history.saved_chat import from_chat, load_chat, person_count
 from ..history.transcript import recent_turns, told_before
 from ..values.call import COMMAND_LINE, ORCHESTRATOR, Caller
 from ..values.errors import RequestError
@@ -103,11 +103,12 @@ def from_saved_chat(
     transcript = from_chat(chat)
     stated = extract(transcript)
     said = tuple(transcript[number - 1].text for number in stated.person_messages)
+    counted = person_count(chat)
     asked = tuple(told_before(transcript, number) for number in stated.person_messages)
     in_chat = replace(
         caller,
         chat_id=str(chat.get("id") or COMMAND_LINE),
-        person_count=len(said),
+        person_count=len(said) if counted is None else counted,
         person_messages=said,
         person_asked=asked,
         turns=lambda count: recent_turns(transcript, count),

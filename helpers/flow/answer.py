@@ -16,6 +16,7 @@ from ..text.fitting import Part
 from ..values.call import Call
 from ..values.errors import RequestError
 from ..values.events import Closing, DeclineLifted, Escalated, Event, Note
+from ..values.names import quoted
 from ..values.packet import HandoverPacket
 
 Values = dict[str, JsonValue]
@@ -76,8 +77,15 @@ def answer_of(
         note=text,
         summary=summary,
         hand_to=closing.hand_to,
-        stops=closing.why if isinstance(closing, Escalated) else "",
+        stops=_stop_of(closing, call),
     )
+
+
+def _stop_of(closing: Closing, call: Call) -> str:
+    """Why the specialist needs the person, in its own words, "" where it does not."""
+    if not isinstance(closing, Escalated):
+        return ""
+    return quoted(closing.why, call.settings.handback_note_tokens)
 
 
 def note_parts(

@@ -53,7 +53,7 @@ def deliver(handover_id: str, call: Call, *, way: str, beside: str = "") -> Deli
     closed or another chat's; stopped on a stopped chain.
     """
     with holding(handover_id, call) as (book, handover):
-        rules.check_deliverable(handover, book.chain, call.caller.inside)
+        rules.check_deliverable(handover, book.chain, call.caller.inside, call.settings)
         specialist = specialist_of(call.settings, handover.receiver)
         check_runs_here(specialist, handover, str(book.folder.root))
         limits = limits_of(handover)

@@ -15,11 +15,14 @@ from ..text import damage, fitting
 from ..text import package as text_package
 from ..text.fitting import Package, Part
 from ..text.masking import Mask
-from ..text.quote import on_one_line
+from ..text.quote import on_one_line, one_line
 from ..values.call import Call
 from ..values.errors import RecordError, RequestError
-from ..values.packet import HandoverPacket
+from ..values.packet import HandoverPacket, Turn
+from ..values.roster import Roster
 
+_NOBODY = "someone"
+_ROLES = frozenset({"user", "assistant", "system", "tool", "summary"})
 _SHORTER_TITLES = (text_package.TITLE_CHARS, 40, 24)
 
 
@@ -98,6 +101,7 @@ def package_of(
     (limit_not_positive) when even what is never cut does not fit.
     """
     counter, limit = call.ports.counter(), limits.tokens - reserve
+    packet = with_known_speakers(packet, call.settings.roster)
     drawing = _Drawing(
         packet, foot or foot_here(folder, packet), artifacts, notices, earlier, call.ports.mask
     )
@@ -161,6 +165,21 @@ def with_turns(packet: HandoverPacket, limits: Limits) -> HandoverPacket:
         return packet
     newest = packet.recent_turns[-limits.turns :] if limits.turns else ()
     return packet.model_copy(update={"recent_turns": newest})
+
+
+def with_known_speakers(packet: HandoverPacket, roster: Roster) -> HandoverPacket:
+    """The packet with each turn under a role or a roster's name, which stand outside its quote; any
+    other speaker is words of the turn."""
+    turns = []
+    for turn in packet.recent_turns:
+        specialist = roster.known(turn.role)
+        if specialist is not None:
+            turn = turn.model_copy(update={"role": specialist.profile})
+        elif turn.role not in _ROLES:
+            said_by = f"{one_line(turn.role)}: " if turn.role else ""
+            turn = Turn(role=_NOBODY, text=said_by + turn.text)
+        turns.append(turn)
+    return packet.model_copy(update={"recent_turns": tuple(turns)})
 
 
 def earlier_work(chain: Chain, packet: HandoverPacket) -> tuple[tuple[str, str], ...]:

@@ -23,7 +23,7 @@ def place(topic: str, project_root: str, call: Call) -> Place:
     root = caller.project_root if caller.inside and caller.project_root else project_root
     folder = HandoverFolder.open(root)
     if not inside:
-        return Place(folder, folder.chain_id(topic, caller.chat_id))
+        return Place(folder, shelf.chain_of_topic(folder, topic, caller.chat_id))
     chain = shelf.chain_holding(folder, inside, caller.chat_id, call)
     if chain is None:
         raise not_recorded(inside, folder, call, "check the id", "nothing_open")

@@ -19,6 +19,7 @@ from ..records.book import Book, Place, briefing_path, open_chain, refusals_reco
 from ..records.briefing import Written
 from ..records.folder import HandoverFolder
 from ..records.ledger import canonical
+from ..text.quote import one_line
 from ..values import events
 from ..values.call import Call
 from ..values.errors import HandoverError, RequestError
@@ -68,12 +69,14 @@ class New:
 
 @dataclass(frozen=True)
 class Made:
-    """A new handover that may be recorded; `fingerprint` is that of its call."""
+    """A new handover that may be recorded; `fingerprint` is that of its call, `near` are warnings
+    about a topic like this one."""
 
     next: NextPacket
     packed: Packed
     fingerprint: str
     supersedes: Handover | None = None
+    near: tuple[str, ...] = ()
 
     @property
     def packet(self) -> HandoverPacket:
@@ -114,7 +117,8 @@ def decide(request: HandoverRequest, book: Book | Sketch, call: Call) -> Prepare
             made = next_packet(request, book.chain, Files(book.folder), call)
             check_packet(made.packet, book.chain, call)
             packed = packed_for_the_sender(made, request, book, call)
-            return Made(made, packed, mark, supersedes)
+            near = near_topics(request, book, call)
+            return Made(made, packed, mark, supersedes, near)
 
 
 def preview(args: Mapping[Any, Any], call: Call) -> Prepared:
@@ -159,7 +163,7 @@ def meaning(request: HandoverRequest, mark: str, chain: Chain, call: Call) -> Re
     specialist = settings.roster.find(request.specialist_profile)
     sender = sender_of(chain, call)
     rules.check_sender(sender, caller, specialist, settings.roster)
-    rules.check_stop(chain)
+    rules.check_stop(chain, settings)
     rules.check_answers(chain, request.answers, specialist.profile)
     rules.check_goal(chain, sender, request.given.goal)
     newest = chain.newest_to(specialist.profile)
@@ -189,6 +193,20 @@ def check_packet(packet: HandoverPacket, chain: Chain, call: Call) -> None:
     """Before responsibility may move: something new, and all that the receiver insists on."""
     specialist = call.settings.roster.find(packet.identity.receiver)
     rules.check_packet(packet, chain, specialist, call.settings.roster, call.caller.continues)
+
+
+def near_topics(request: HandoverRequest, book: Book | Sketch, call: Call) -> tuple[str, ...]:
+    """For the first handover on a topic: another spelling may have been meant, whose chain holds
+    decisions and declines."""
+    if book.chain.handovers:
+        return ()
+    near = shelf.near_topics(book.folder, request.topic, call.caller.chat_id, call)
+    if not near:
+        return ()
+    topics = ", ".join(f'"{one_line(topic, 80)}"' for topic in near)
+    return (
+        f"a new topic; near to it is {topics} in this chat: use that very topic to go on with it",
+    )
 
 
 def packed_for_the_sender(
@@ -243,6 +261,7 @@ def record(book: Book, made: Made, request: HandoverRequest, call: Call) -> Prep
 def prepared_of(made: Made, request: HandoverRequest, briefing: Written, call: Call) -> Prepared:
     warnings = (
         *request.warnings,
+        *made.near,
         *made.next.warnings,
         *advice(made.packet, call),
         *made.next.files.warnings(made.packet),

@@ -53,7 +53,7 @@ def outgoing(handover_id: str, call: Call, remote: Remote) -> Outgoing:
     Nothing is recorded yet. Raises RefusedError as `deliver`.
     """
     with holding(handover_id, call) as (book, handover):
-        rules.check_deliverable(handover, book.chain, call.caller.inside)
+        rules.check_deliverable(handover, book.chain, call.caller.inside, call.settings)
         limits, files = limits_of(handover), Files(book.folder)
         packet = with_turns(handover.packet, limits)
         status = files.status(packet)
@@ -130,7 +130,7 @@ def sent(parcel: Outgoing, task: Task, call: Call) -> None:
             raise RemoteError("the id of its task looks like a secret and is not kept")
     delivered = parcel.delivered.model_copy(update={"task": task.id, "context": task.context})
     with holding(parcel.handover.id, call) as (book, handover):
-        rules.check_deliverable(handover, book.chain, call.caller.inside)
+        rules.check_deliverable(handover, book.chain, call.caller.inside, call.settings)
         book.write(about(handover.packet, delivered))
 
 

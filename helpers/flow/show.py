@@ -8,6 +8,7 @@ from ..records.folder import HandoverFolder
 from ..text.damage import losses
 from ..text.quote import one_line
 from ..values.call import Call
+from ..values.names import quoted
 from .answer import told_before
 from .artifacts import Files
 from .package import earlier_work, notices, package_of, with_turns
@@ -28,7 +29,9 @@ def story_of(handover: Handover, chain: Chain, folder: HandoverFolder, call: Cal
         lines.append(f"{event.time[:19].replace('T', ' ')} UTC  {event.kind}")
     lines += losses(chain.damage)
     if chain.stop:
-        lines.append(f"the chain is stopped: {one_line(chain.stop)}")
+        lines.append(
+            f"the chain is stopped: {quoted(chain.stop, call.settings.handback_note_tokens)}"
+        )
     if not handover.is_open and handover.state not in ("prepared", "superseded"):
         lines.append(told_before(handover, folder, call).note.rstrip())
     return "\n".join(lines)

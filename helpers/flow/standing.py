@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from ..chain.chain import Chain, Handover
 from ..records import shelf
 from ..records.book import Book, Place, open_chain
-from ..records.folder import HandoverFolder
+from ..records.folder import HandoverFolder, is_called, slugs_of, topic_part
 from ..text.damage import losses
 from ..text.quote import inert, one_line
 from ..values.call import COMMAND_LINE, Call
 from ..values.errors import Code, RecordError, RefusedError
 from ..values.events import Delivered
+from ..values.names import quoted
 from ..values.roster import Specialist
 from ..values.settings import Settings
 from .reference import start_call
@@ -114,7 +115,9 @@ def place_of(handover_id: str, call: Call) -> Place:
 def of_chat(chain: Chain, folder: HandoverFolder, chat_id: str) -> bool:
     """Whether the chain is this chat's, by its topic: a file's name alone proves nothing."""
     newest = chain.newest
-    return newest is not None and folder.chain_id(newest.topic, chat_id) == chain.id
+    if newest is None or folder.chain_id("x", chat_id) != f"x-{chain.id.rpartition('-')[2]}":
+        return False
+    return is_called(topic_part(chain.id), slugs_of(newest.topic))
 
 
 def standing(call: Call) -> tuple[str, ...]:
@@ -138,7 +141,8 @@ def _standing_in(chain: Chain, call: Call) -> Iterator[str]:
     caller = call.caller
     waits = chain.stop and caller.person_count <= chain.stop_mark
     if waits and not caller.inside:
-        yield f"Handovers on {one_line(chain.id)} were stopped: {one_line(chain.stop)}"
+        why = quoted(chain.stop, call.settings.handback_note_tokens)
+        yield f"Handovers on {one_line(chain.id)} were stopped: {why}"
     if chain.unseen and not caller.inside:
         yield f"Handovers on {one_line(chain.id)} wait: {' '.join(losses(chain.unseen))}"
     for handover in chain.handovers:

@@ -103,6 +103,9 @@ _BREAK: Final = re.compile(
 )
 _ITEM: Final = re.compile(r"(?:\d+[.)]|[-*•])\s+(\S.*)")
 _LABELS: Final = {"acceptance": patterns.ACCEPTANCE, "rejected": patterns.REJECTED_LABEL}
+_WHY: Final = (*patterns.WHY_LABEL, *patterns.WHY_WORD)
+_LABELLED: Final = (*patterns.WHY_LABEL, *patterns.OWNER_LABEL)
+_NAME: Final = re.compile(r"[\w\u0e00-\u0e7f]+")  # the vowels of Thai are no letters
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -132,8 +135,13 @@ def findings(message: Message) -> list[Finding]:
 def _stated(said: Iterable[str], rules: Rules) -> list[Finding]:
     stated: list[Finding] = []
     before = ""
+    goes_on = False  # the sentence before was a decision: its reason or owner may follow
     for sentence in said:
+        if goes_on and any_of(_LABELLED).match(sentence):
+            stated[-1] = Finding("decision", f"{stated[-1].quote} {sentence}")
+            continue
         kind = _kind_of(sentence, rules)
+        goes_on = kind == "decision"
         if kind == "decision" and any_of(patterns.BACKWARD).search(sentence):
             if stated and stated[-1].quote == before:
                 stated.pop()
@@ -171,6 +179,39 @@ def _without_label(finding: Finding) -> str:
     return any_of(_LABELS[finding.kind]).sub("", finding.quote).strip(" *_")
 
 
+# --- decisions
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A decision with the reason and the owner that its words name ("" for none)."""
+
+    text: str
+    rationale: str = ""
+    owner: str = ""
+
+
+def stated(quote: str) -> Stated:
+    """What a quotation decides, why, and who: `CSS grid. Why: light. Owner: user.`"""
+    marks = sorted(
+        [(mark, "rationale") for mark in any_of(_WHY).finditer(quote)]
+        + [(mark, "owner") for mark in any_of(patterns.OWNER_LABEL).finditer(quote)],
+        key=lambda found: found[0].start(),
+    )
+    text = _bare(quote[: marks[0][0].start()]) if marks else ""
+    if not text:
+        return Stated(quote)
+    told = {"rationale": "", "owner": ""}
+    for (mark, name), end in zip(marks, [*(m.start() for m, _ in marks[1:]), None], strict=True):
+        told[name] = told[name] or _bare(quote[mark.end() : end])
+    owner = "user" if told["owner"].casefold() in patterns.THE_PERSON else told["owner"]
+    return Stated(text, told["rationale"], owner)
+
+
+def _bare(text: str) -> str:
+    return text.strip(" \t\n.,;:：，。、(—–-")
+
+
 # --- declines
 
 
@@ -188,8 +229,13 @@ def _name_by(pattern: str, text: str) -> str:
     match = any_of((pattern,)).search(text)
     if match is None:
         return ""
-    words = [word.lower() for word in _WORD.findall(match["it"])]
-    return "_".join([word for word in words if word not in patterns.FILLER][:3])
+    named: list[str] = []
+    for word in map(str.lower, _NAME.findall(match["it"])):
+        if named and word in patterns.NAME_ENDS:
+            break
+        if word not in patterns.FILLER:
+            named.append(word)
+    return "_".join(named[:3])
 
 
 def _one_per_field(declines: Iterable[Decline]) -> tuple[Decline, ...]:

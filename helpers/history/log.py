@@ -22,7 +22,7 @@ from ..values.errors import RecordError
 from .extract import findings
 from .lines import Reference, Resolve, head_of, line_with
 from .message import SUMMARY, Record, kind_and_words, masked_content, message_of, record_of
-from .transcript import Transcript, history_records
+from .transcript import Transcript, history_records, without_opening
 
 NAME: Final = "software_orchestrator_history.jsonl"
 BIG_RESULT_CHARS: Final = 500
@@ -165,14 +165,16 @@ def _write(file: io.FileIO, data: bytes) -> None:
         raise OSError(errno.ENOSPC, why)
 
 
-def seed_lines(histories: Iterable[tuple[object, Source]], mask: Mask) -> Iterator[bytes]:
-    """The lines of all that the agents' histories still hold, superiors first.
+def seed_lines(
+    histories: Iterable[tuple[object, Source]], mask: Mask, placeholder: str = ""
+) -> Iterator[bytes]:
+    """The lines of all that the agents' histories still hold, superiors first, without an opening.
 
     What the host summarised is marked so, and a gap stands before all.
     """
     records = []
     for history, source in histories:
-        for record in history_records(history):
+        for record in without_opening(history_records(history), placeholder):
             records.append((record, source))
     if any(kind_and_words(record)[0] == SUMMARY for record, _ in records):
         yield _gap_line(_BEGUN_LATE)

@@ -27,6 +27,8 @@ DECLINE = (
     # German
     r"\bfrag(?:e|t|en sie)? (?:mich |uns )?(?:bitte )?nicht\b",
     r"\b(?:möchte|will|mag|wollen|möchten) (?:ich|wir) .{0,40}\bnicht\b",
+    r"\b(?:ich|wir) (?:möchte|will|mag|wollen|möchten)\b.{0,40}\b(?:nicht|kein\w*)\b.{0,30}"
+    r"\b(?:zeig|sag|nenn|angeb|verrat|mitteil)\w*",
     r"\blieber nicht\b",
     r"\bkommt nicht in ?frage\b",
     # French
@@ -160,6 +162,27 @@ FIELD = (
     r"^no\s+(?P<it>[^,;]+)[,;]",
     r"\b(?:share|say|give|tell|show|disclose|answer)\s+(?:you |out )?(?P<it>[^,;:.!?]+)",
     r"^(?P<it>[^,;:]{2,40}?)\s+(?:is|are) (?:out of the question|off the table)",
+    # German, French, Spanish and Portuguese, Italian, Dutch, Polish, Russian
+    r"\bfrag\w*\b.{0,20}\bnicht\b.{0,12}\b(?:nach|über)\s+(?P<it>[^,;:.!?]+)",
+    r"\b(?:möchte|will|mag|wollen|möchten)\s+(?:ich\s+|wir\s+)?(?P<it>[^,;:.!?]{2,40}?)\s+"
+    r"(?:(?:lieber|bitte|weiterhin)\s+)?nicht\b",
+    r"\b(?:möchte|will|mag|wollen|möchten)\s+(?:ich\s+|wir\s+)?kein\w*\s+(?P<it>[^,;:.!?]{2,40})",
+    r"\b(?:montrer|donner|dire|communiquer|afficher|partager)\s+(?P<it>[^,;:.!?]+)",
+    r"\b(?:mostrar|decir|dar|compartir|dizer|informar|mostrare|dare|condividere)\s+(?P<it>[^,;:.!?]+)",
+    r"\bpregunt\w*\s+(?:más\s+)?(?:por|sobre)\s+(?P<it>[^,;:.!?]+)",
+    r"\bliever (?:niet|geen)\s+(?P<it>[^,;:.!?]+?)\s+(?:tonen|zeggen|geven|delen)\b",
+    r"\b(?:pokazywać|podawać|mówić)\s+(?P<it>[^,;:.!?]+)",
+    r"(?:показывать|называть|давать|говорить)\s+(?:про\s+|об?\s+)?(?P<it>[^,;:.!?]+)",
+    r"не спрашивай\w*\s+(?:меня\s+)?(?:больше\s+)?(?:про|об?)\s+(?P<it>[^,;:.!?]+)",
+    # Chinese, Japanese, Korean, Thai, Arabic
+    r"不(?:想|愿意?|願意?|方便)(?:透露|说|說|告诉你?|提供|回答|显示)(?P<it>[^，。！？,.!?了]+)",
+    r"(?:不要|别|請勿|请勿)再?问我?(?P<it>[^，。！？,.!?了]+)",
+    r"(?P<it>[^、。\s]{1,20}?)(?:について|のこと)?[はを]?(?:言い|答え|見せ)たくない",
+    r"(?P<it>[^、。\s]{1,20}?)(?:について|のこと)?[はを]?聞かないで",
+    r"(?P<it>\S{1,20}?)(?:은|는|을|를|에 대해서?)\s*(?:말하고 싶지 않|묻지)",
+    r"(?:อย่าถาม(?:เรื่อง)?|ไม่(?:อยาก|ขอ|ต้องการ)(?:บอก|ตอบ|ให้|แสดง))"
+    r"(?P<it>[\u0e00-\u0e7f]+?)(?=อีก|นะ|ครับ|ค่ะ|แล้ว|\W*$)",
+    r"لا تسأل(?:ني)? عن (?P<it>\S+)",
 )
 # The same at the beginning of the message: "For the prices: ..."
 TOPIC_OF_MESSAGE = r"^for (?:the )?(?P<it>[^:,]{2,40})[:,]"
@@ -167,8 +190,56 @@ FILLER = frozenset(
     (
         *("a", "an", "the", "any", "our", "my", "your", "that", "this", "these", "those"),
         *("yet", "again", "now", "anymore", "please", "more", "to", "you", "me", "us"),
+        *("der", "die", "das", "den", "dem", "ein", "eine", "mein", "meine", "meinem", "meinen"),
+        *("unser", "unsere", "les", "le", "la", "l", "mon", "ma", "mes", "nos", "notre", "los"),
+        *("las", "el", "mi", "mis", "nuestros", "o", "os", "as", "meu", "minha", "il", "lo", "gli"),
+        *(
+            "i",
+            "mio",
+            "de",
+            "het",
+            "mijn",
+            "onze",
+            "мой",
+            "мои",
+            "моём",
+            "наш",
+            "наши",
+            "ich",
+            "wir",
+        ),
         *("it", "them", "anything", "something", "so", "any", "one", "him", "her", "ever"),
     )
+)
+
+# Where the name of what is declined is over: "prices on the page".
+NAME_ENDS = frozenset(
+    (
+        *("on", "in", "at", "with", "until", "because", "since", "if", "when", "and", "or", "but"),
+        *("from", "don", "doesn", "here", "there", "today", "publicly", "right", "for", "as"),
+        *("auf", "bei", "weil", "und", "oder", "sur", "dans", "parce", "et", "ou", "en", "porque"),
+        *("y", "e", "nella", "sul", "op", "want", "en", "na", "i", "на", "и", "потому"),
+    )
+)
+
+# Labels and words behind which stand the reason of a decision and who made it. A label may begin a
+# sentence of its own.
+WHY_LABEL = (
+    r"\b(?:why|reason|rationale|warum|grund|begründung|pourquoi|raison|motivo|razón|razão|ragione)\s*[:：]",
+    r"\b(?:por qu[éê]|perché|waarom|reden|dlaczego|powód|почему|причина)\s*[:：]",
+    r"(?:原因|理由|이유|เหตุผล|السبب)\s*[:：]",
+)
+WHY_WORD = (
+    r"\b(?:because|weil|parce qu(?:e\b|')|porque|perché|omdat|ponieważ|потому что|так как)(?!\s*[:：])",
+    r"因为|因為|由于|由於|なぜなら|왜냐하면|เพราะ|لأن",
+)
+OWNER_LABEL = (
+    r"\b(?:owner|responsible|decided by|verantwortlich|zuständig|responsable|responsável)\s*[:：]",
+    r"\b(?:responsabile|eigenaar|właściciel|odpowiedzialny|ответственный|владелец)\s*[:：]",
+    r"(?:负责人|負責人|担当者?|責任者|담당자?|ผู้รับผิดชอบ|المسؤول)\s*[:：]",
+)
+THE_PERSON = frozenset(
+    ("user", "the user", "person", "the person", "customer", "client", "me", "i")
 )
 
 # --- does the person take a decline back? (`consent`)

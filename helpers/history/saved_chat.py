@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from ..values.call import PLUGIN
 from ..values.errors import RequestError
-from .message import SUMMARY, Kept, Record, kind_and_words, words
-from .transcript import Transcript, history_records, not_a_chat
+from .message import SUMMARY, USER, Kept, Record, kind_and_words, words
+from .transcript import Transcript, history_records, not_a_chat, without_opening
 
 # --- files
 
@@ -63,6 +64,14 @@ def load_chat(path: Path) -> dict[str, Any]:
 # --- a chat as a transcript
 
 
+def person_count(chat: Mapping[str, object]) -> int | None:
+    """How many messages the plugin counted as the person's in this chat; None where it did not."""
+    value: object = chat
+    for name in ("data", PLUGIN, "person", "count"):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value if type(value) is int and value >= 0 else None
+
+
 def from_chat(chat: object, agent: int = 0) -> Transcript:
     """A saved chat file (`chat.json`, decoded): an agent's history, completed from the chat's log.
 
@@ -74,7 +83,15 @@ def from_chat(chat: object, agent: int = 0) -> Transcript:
         raise not_a_chat("no list of agents in it")
     history = _history_of(chat["agents"], agent)
     logged = list(_log_records(chat.get("log"), agent))
-    return Transcript(_completed(history_records(history, agent), logged))
+    records = history_records(history, agent)
+    return Transcript(_completed(without_opening(records, _unseen(records, logged)), logged))
+
+
+def _unseen(records: Sequence[Record], logged: Sequence[Record]) -> str:
+    """The first message of a person when no row of the chat shows its words: nobody said it."""
+    shown = [words for kind, words in map(kind_and_words, logged) if kind == USER]
+    kind, first = kind_and_words(records[0]) if records else (SUMMARY, "")
+    return first if kind == USER and shown and first not in shown else ""
 
 
 def _history_of(agents: Sequence[object], number: int) -> object:

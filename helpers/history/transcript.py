@@ -142,10 +142,17 @@ def _holds_one(text: str, words: tuple[str, ...]) -> bool:
 
 
 def from_history(
-    history: object, *, agent: int | None = None, mask: Mask | None = None
+    history: object,
+    *,
+    agent: int | None = None,
+    mask: Mask | None = None,
+    placeholder: str = "",
 ) -> Transcript:
-    """One agent's history as the host serialises it, masked by `mask`; see `history_records`."""
-    records = history_records(history, agent)
+    """One agent's history as the host serialises it, masked by `mask`, without the host's opening.
+
+    See `history_records` and `without_opening`.
+    """
+    records = without_opening(history_records(history, agent), placeholder)
     if mask is not None:
         for record in records:  # ours: only the content is the host's, and it is replaced
             record["content"] = masked_content(record, mask)
@@ -190,6 +197,27 @@ def _list(holder: Mapping[str, object], key: str) -> list[object]:
     if not isinstance(value, list):
         raise not_a_chat(f"{key} of the history is not a list")
     return list(value)  # the host's compression changes lists in another thread
+
+
+def without_opening(records: list[Record], placeholder: str = "") -> list[Record]:
+    """What was really said: not the greeting with which the host begins, which nobody asked for.
+
+    Later hosts put a line of a person before it, as if one had asked: `placeholder`, "" for none.
+    """
+    at = 0
+    if records and placeholder and _said(records[0]) == ("user", placeholder.strip()):
+        at = 1
+    if records[at:] and _said(records[at])[0] == "assistant":
+        return records[at + 1 :]
+    return records
+
+
+def _said(record: Record) -> tuple[str, str]:
+    """Whose words these are, and the words; ("", "") where it is no speech."""
+    message = message_of(record, 1)
+    if message.is_call:
+        return "", ""
+    return message.role, message.text.strip()
 
 
 def not_a_chat(why: str) -> RequestError:

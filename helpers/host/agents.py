@@ -14,8 +14,8 @@ from agent import Agent, AgentContext
 from helpers import files, projects
 
 from ..values.call import ORCHESTRATOR
+from ..values.call import PLUGIN as PLUGIN
 
-PLUGIN = "software_orchestrator"  # its name, and the key of its plain JSON in chats and agents
 MOST_LEVELS = 20
 
 

@@ -37,6 +37,37 @@ def reference_in(message: object) -> tuple[str, str] | None:
     return references[0], REFERENCE.sub("", text).strip(" \t\r\n:.,;")
 
 
+async def route_in_parallel(agent: Agent, args: dict[str, Any]) -> None:
+    """Each `call_subordinate` within a `parallel` call is routed, after all of them were checked.
+
+    Raises the host's RepairableException where it gives such a subordinate no chat below this one:
+    there nobody would hold the handover.
+    """
+    calls = runs.calls_in_parallel(args)
+    started = [call.tool_args for call in calls if call.tool_name == "call_subordinate"]
+    try:
+        for one in started:
+            await _check_in_parallel(agent, one)
+    except HandoverError as error:
+        raise voice.repairable(error) from error
+    if started and runs.gives_chats():
+        for one in started:
+            await route(agent, one)
+        args["tool_calls"] = [
+            {"tool_name": call.tool_name, "tool_args": call.tool_args} for call in calls
+        ]
+
+
+async def _check_in_parallel(agent: Agent, args: dict[str, Any]) -> None:
+    reference = reference_in(args.get("message"))
+    if reference is None:
+        return
+    if not runs.gives_chats():
+        why = "a handover cannot be started inside parallel"
+        raise RefusedError(why, "call call_subordinate by itself, once for each", "parallel")
+    await check_can_run(*await to_thread(recorded, agent, reference[0]))
+
+
 async def route(agent: Agent, args: dict[str, Any]) -> None:
     """A `call_subordinate` call that carries a reference runs the specialist of the handover.
 
@@ -63,6 +94,8 @@ async def route(agent: Agent, args: dict[str, Any]) -> None:
     args["profile"] = handover.receiver
     args["reset"] = "false" if specialist else "true"
     args["message"] = result.reference(handover_id)
+    if runs.gives_chats():
+        args["name"] = chat_name(delivery)
     if specialist and (child := runs.child_context_id(agent, specialist)):
         args["context_id"] = child
 
@@ -112,6 +145,11 @@ async def goes_on_with(seat: Seat, delivery: Delivery) -> Agent | None:
         if normal(asked.receiver) != normal(delivery.handover.receiver):
             return None
     return specialist
+
+
+def chat_name(delivery: Delivery) -> str:
+    """Of the specialist's own chat, in the list of chats."""
+    return f"{delivery.title}: {delivery.handover.packet.topic}"
 
 
 def announce(agent: Agent, delivery: Delivery) -> None:
@@ -173,3 +211,7 @@ def take(agent: Agent, above: Agent, delivery: Delivery) -> None:
     root = held.project_root if held else delivery.project_root
     bindings.bind(agent, delivery.handover.id, root)
     bindings.dress(agent, delivery.handover.receiver, delivery.title)
+    if agent.context is not root_context(agent):  # its own chat shows the reference alone
+        voice.tell_here(
+            agent, f"{agent.agent_name}: {delivery.handover.packet.topic}", delivery.text
+        )

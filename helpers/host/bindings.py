@@ -12,6 +12,7 @@ from .agents import PLUGIN
 # Transient marks on an agent; the host does not save keys that begin with "_".
 STATE = "_so_state"  # what the record last said of its handover, or SPOKEN_TO
 VERDICT = "_so_verdict"  # the answer that closed it, until the run ends
+TOLD = "_so_told_back"  # a row has said what this handover came to
 UNSENT = "_so_unsent"  # a reply that could not be recorded
 DELIVERIES = "_so_deliveries"  # delivered by it, and about to be taken by a subordinate
 _PERSONA = "_so_persona"
@@ -36,10 +37,10 @@ def binding(agent: Agent) -> Binding | None:
         release(agent)
         voice.tell(agent, "What this agent held of a handover was damaged and was dropped")
         return None
-    if kept["chat_id"] != str(agents.root_context(agent).id):
+    if kept["chat_id"] != str(agent.context.id):
         release(agent)
         heading = f"{kept['handover_id']} belongs to another chat and was dropped"
-        voice.tell(agent, heading, "This chat was branched or imported.")
+        voice.tell_here(agent, heading, "This chat was branched or imported.")
         return None
     return Binding(kept["handover_id"], kept["project_root"])
 
@@ -56,13 +57,13 @@ def bind(agent: Agent, handover_id: str, root: str) -> None:
     agent.data[PLUGIN] = {
         "handover_id": handover_id,
         "project_root": root,
-        "chat_id": str(agents.root_context(agent).id),
+        "chat_id": str(agent.context.id),
     }
 
 
 def release(agent: Agent) -> None:
     """The agent holds nothing any more; its persona is gone with it."""
-    for mark in (PLUGIN, STATE, VERDICT, UNSENT):
+    for mark in (PLUGIN, STATE, VERDICT, UNSENT, TOLD):
         agent.data.pop(mark, None)
     undress(agent)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from agent import Agent, AgentContext, AgentContextType
 
-from helpers import persist_chat, secrets
+from helpers import persist_chat, secrets, subagents
 
 from ..history import log
 from ..history.answer import Scope, joined, visible_line
@@ -22,6 +22,8 @@ from . import voice
 from .agents import PLUGIN, agents_of, root_context
 from .memory import memory
 from .settings import settings_of
+
+_OPENING = "fw.initial_user_message.md"  # of the host
 
 
 def mask_of(agent: Agent) -> Mask:
@@ -41,7 +43,15 @@ def mask_of(agent: Agent) -> Mask:
 
 def masked_turns(agent: Agent, count: int, mask: Mask) -> tuple[Turn, ...]:
     """The last turns of the agent's own conversation; the lists are copied (HOST fact 17)."""
-    return recent_turns(from_history(agent.history.to_dict()), count, mask)
+    said = from_history(agent.history.to_dict(), placeholder=_placeholder(agent))
+    return recent_turns(said, count, mask)
+
+
+def _placeholder(agent: Agent) -> str:
+    """The line of a person with which some hosts begin a chat, so that their greeting answers."""
+    if not subagents.get_paths(agent, "prompts", _OPENING):
+        return ""
+    return str(agent.read_prompt(_OPENING))
 
 
 def told_last(agent: Agent) -> str:
@@ -76,8 +86,8 @@ def _keep(agent: Agent, message: Any, missing: int) -> int:
     context = root_context(agent)
     if message is None or context.type == AgentContextType.BACKGROUND:
         return missing
-    if getattr(context, "agent0", None) is None:
-        return missing  # the greeting, before the first agent; the next message begins the log
+    if agent.number == 0 and getattr(agent.context, "agent0", None) is not agent:
+        return missing  # the host's opening, said while the agent is made
     settings = settings_of(agent)
     if not settings.transcript_log:
         return missing + 1
@@ -90,7 +100,7 @@ def _keep(agent: Agent, message: Any, missing: int) -> int:
 
     def all_lines() -> Iterable[bytes]:
         histories = [(other.history.to_dict(), _source(other)) for other in agents_of(context)]
-        return log.seed_lines(histories, mask)
+        return log.seed_lines(histories, mask, _placeholder(context.agent0))
 
     log.keep(path, line, all_lines, int(settings.transcript_log_max_mb * 1_000_000), missing)
     return 0
@@ -110,8 +120,11 @@ def transcript(agent: Agent, scope: Scope, mask: Mask) -> Transcript:
     if logged is not None:
         return logged
     above = [other for other in agents_of(context) if other.number < agent.number]
+    opening = _placeholder(context.agent0)
+    histories = [(other.history.to_dict(), other.number) for other in above]
     return joined(
-        from_history(other.history.to_dict(), agent=other.number, mask=mask) for other in above
+        from_history(history, agent=number, mask=mask, placeholder=opening)
+        for history, number in histories
     )
 
 

@@ -11,6 +11,7 @@ from helpers.errors import InterventionException
 from ..chain.chain import Handover
 from ..flow import close, receive, standing
 from ..flow.answer import Answer
+from ..text.file_tree import without_records
 from ..values.errors import HandoverError
 from . import (
     arrivals,
@@ -25,10 +26,11 @@ from . import (
 )
 from .agents import root_context, superior
 from .bindings import SPOKEN_TO, STATE, binding, holders_of
-from .seat import Seat, seat_of, standing_lines, sweep
+from .seat import Seat, dress_as_recorded, seat_of, standing_lines, sweep
 from .voice import said_once
 
 OFFERS = "handovers"  # the name of what is offered, among the extras of a prompt
+FILES = "project_file_structure"  # the host's name for the files it shows, there too
 NUDGED = "_so_nudged"  # in a chat's data: the next message is not the person's
 NEEDED = {
     "request_full_history": "reason",
@@ -56,8 +58,10 @@ def person_wrote(context: AgentContext, message: Any) -> None:
         if agent.context is context:
             continue
         with said_once(agent):
-            if standing.held_by(held.handover_id, seat_of(agent).call).is_open:
-                bindings.redress(agent)
+            seat = seat_of(agent)
+            handover = standing.held_by(held.handover_id, seat.call)
+            if handover.is_open:
+                dress_as_recorded(seat, handover)
                 place = f"It works in its own chat, {agent.context.id}."
                 voice.tell(agent, f"{agent.agent_name} holds the task now", place)
 
@@ -110,6 +114,24 @@ async def before_tool(agent: Agent, name: str, args: dict[str, Any]) -> None:
             await _touched(agent, held.handover_id)
     if name == "call_subordinate":
         await arrivals.route(agent, args)
+    elif name == "parallel":
+        await arrivals.route_in_parallel(agent, args)
+
+
+def to_working_specialist(context: AgentContext, message: Any) -> Any:
+    """The person writes in the chat of a specialist that works in its superior's run (2.x).
+
+    It reads the message like one in the chat the person sees; the host would start a second run of
+    it. Returns the task that goes on, None where the message is left to the host.
+    """
+    agent = context.streaming_agent
+    if agent is None or context.is_running() or binding(agent) is None:
+        return None
+    root = root_context(agent)
+    if root is context or not root.is_running():
+        return None
+    agent.intervention = message
+    return root.task
 
 
 async def _touched(agent: Agent, handover_id: str) -> None:
@@ -121,12 +143,12 @@ async def _touched(agent: Agent, handover_id: str) -> None:
             voice.complain(agent, error)
 
 
-async def restore(agent: Agent, *, save: bool = False) -> None:
+async def restore(agent: Agent, *, turn: int | None = None) -> None:
     """Before each prompt: profile and persona of who holds a handover; a closed one is let go.
 
-    What cannot be read now is not gone: its specialist keeps it. With `save` the chat is written,
-    because the host does so only after the first turn: a specialist that has the work must not be
-    gone when the host dies before.
+    What cannot be read now is not gone: its specialist keeps it. Before its first `turn` the chat
+    is written, because the host does so only after it: a specialist that has the work must not be
+    gone when the host dies before. Of a run inside another chat's the host saves no turn at all.
     """
     held = binding(agent)
     if held is None:
@@ -143,9 +165,8 @@ async def restore(agent: Agent, *, save: bool = False) -> None:
         if agent.data.get(STATE) == SPOKEN_TO:
             agent.data.pop(STATE)
             await to_thread(receive.interrupt, handover.id, "the person wrote", seat.call)
-        specialist = standing.specialist_of(seat.call.settings, handover.receiver)
-        bindings.dress(agent, specialist.profile, specialist.name)
-        if save:
+        dress_as_recorded(seat, handover)
+        if turn == 0 or (turn and not agent.context.is_running()):
             memory.save_chat(agent)
 
 
@@ -178,10 +199,18 @@ async def ended(agent: Agent, data: dict[str, Any]) -> None:
         return
     data["exception"] = None
     data["result"] = await hand_back.hand_back(seat, answer)
-    if answer.summary.get("verdict") in KEPT_AFTER:
+    if answer.summary.get("verdict") in KEPT_AFTER or _goes_to_nobody(agent):
         bindings.undress(agent)
     else:
         bindings.release(agent)
+
+
+def _goes_to_nobody(agent: Agent) -> bool:
+    """A specialist that ran in its own chat after a restart (2.x): the host saves no superior.
+
+    It keeps its binding, so that its superior's next run finds the note.
+    """
+    return agent.data.get(Agent.DATA_NAME_SUPERIOR) is None
 
 
 async def _outcome(seat: Seat, kind: memory.Kind, why: str, said: str) -> Answer:
@@ -191,6 +220,13 @@ async def _outcome(seat: Seat, kind: memory.Kind, why: str, said: str) -> Answer
     if verdict and seat.agent.data.get(STATE) == "closed":
         return verdict
     return await hand_back.came_back(seat, seat.inside, said)
+
+
+def hide_records(extras: dict[str, Any]) -> None:
+    """What the plugin keeps in a project takes one line of the files that the host shows."""
+    picture = extras.get(FILES)
+    if isinstance(picture, str):
+        extras[FILES] = without_records(picture)
 
 
 async def offers(agent: Agent) -> str:

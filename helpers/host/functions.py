@@ -15,6 +15,8 @@ from agent import Agent
 
 from ..arguments.schema import Schema, handover_schema, history_schema, reply_schema
 from ..records import resources
+from ..values.errors import RefusedError
+from . import runs
 from .agents import root_context
 from .bindings import binding
 from .memory import memory
@@ -34,7 +36,7 @@ def offer(agent: Agent, call_data: dict[str, Any]) -> None:
     offered = call_data.get(_OFFERED)
     if offered is None:
         return
-    schemas = _schemas(agent)
+    schemas = {name: form for name, form in _schemas(agent).items() if _may_call(agent, name)}
     others = [item for item in offered if item.get("name") not in _OURS]
     ours = [_function(agent, name, schema) for name, schema in schemas.items()]
     call_data[_OFFERED] = [*others, *ours]
@@ -90,6 +92,15 @@ def _schemas(agent: Agent) -> dict[str, Schema]:
     if binding(agent):
         schemas |= {_REPLY: reply_schema(), _HISTORY: history_schema()}
     return schemas
+
+
+def _may_call(agent: Agent, name: str) -> bool:
+    """Whether the person's own policy of tools leaves it to the agent (later hosts)."""
+    try:
+        runs.refuse_forbidden(agent, name)
+    except RefusedError:
+        return False
+    return True
 
 
 def _function(agent: Agent, name: str, schema: Schema) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from ..values.settings import Settings
 from . import bindings, stops, voice
 from .agents import sender_of, superior
 from .bindings import holders_below
-from .seat import Seat, seat_of
+from .seat import Seat, dress_as_recorded, seat_of
 
 # Closed by others; any other verdict is the holder's own until its run ends.
 LOST = ("cancelled", "failed", "superseded")
@@ -42,8 +42,17 @@ async def hand_back(seat: Seat, answer: Answer) -> str:
         voice.pass_on_message(agent, above)
         if above.data.get(IN_LOOP) == seat.inside:
             above.data[RETURNED] = answer
+        with voice.said_once(above):
+            await _restore_persona(above)
     tell_back(seat, answer)
     return note
+
+
+async def _restore_persona(agent: Agent) -> None:
+    """A restart took it off, and this agent's own run has not begun yet."""
+    if bindings.binding(agent):
+        seat = seat_of(agent)
+        dress_as_recorded(seat, await to_thread(standing.held_by, seat.inside, seat.call))
 
 
 async def _note(seat: Seat, answer: Answer) -> str:
@@ -77,6 +86,7 @@ def moved_no_further(agent: Agent, answer: Answer, error: HandoverError) -> Answ
 def tell_back(seat: Seat, answer: Answer) -> None:
     """A row of who has the task now; a specialist that needs the person calls them."""
     agent, above = seat.agent, superior(seat.agent)
+    agent.data[bindings.TOLD] = seat.inside
     summary, verdict = answer.summary, answer.summary.get("verdict")
     if answer.stops:
         voice.call_person(agent, "A specialist needs you", f"{agent.agent_name}: {answer.stops}")
@@ -105,14 +115,17 @@ async def unread_notes(agent: Agent) -> list[str]:
     """Notes that a stop or a restart cut off between the verdict and the end of the run."""
     notes = []
     for below, held in holders_below(agent):
+        if below.context is not agent.context and below.context.streaming_agent:
+            continue  # the person started it in its own chat, and it has not ended yet
         with voice.said_once(below):
             seat = seat_of(below)
             handover = await to_thread(standing.held_by, held.handover_id, seat.call)
             if handover.state not in UNREAD:
                 continue
-            bindings.redress(below)
+            dress_as_recorded(seat, handover)
             answer = await came_back(seat, held.handover_id, "")
             notes.append(await _note(seat, answer))
-            tell_back(seat, answer)
+            if below.data.get(bindings.TOLD) != held.handover_id:
+                tell_back(seat, answer)
             bindings.release(below)
     return notes

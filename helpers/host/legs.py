@@ -5,10 +5,10 @@ from __future__ import annotations
 from asyncio import to_thread
 from typing import Any
 
-from helpers.errors import InterventionException
+from helpers.errors import InterventionException, RepairableException
 from pydantic import JsonValue
 
-from ..flow import close, deliver, onward, result
+from ..flow import close, deliver, onward, result, standing
 from ..flow.answer import Answer
 from ..flow.prepare import Prepared
 from ..values.errors import Code, HandoverError
@@ -59,6 +59,7 @@ async def run_leg(seat: Seat, tool: Any, prepared: Prepared) -> Answer:
     if specialist.remote:
         return await remote_legs.run_leg(seat, tool, prepared, specialist.remote)
     try:
+        runs.refuse_forbidden(agent, "call_subordinate")
         runs.refuse_unknown_profile(agent, specialist.profile)
         delivery = await to_thread(deliver.deliver, identity.handover_id, seat.call, way="start")
         goes_on = await arrivals.goes_on_with(seat, delivery)
@@ -69,10 +70,18 @@ async def run_leg(seat: Seat, tool: Any, prepared: Prepared) -> Answer:
     reference = result.reference(identity.handover_id)
     agent.data[IN_LOOP] = identity.handover_id
     try:
-        said = await runs.run_subordinate(agent, specialist.profile, reference, goes_on=goes_on)
+        said = await runs.run_subordinate(
+            agent,
+            specialist.profile,
+            reference,
+            name=arrivals.chat_name(delivery),
+            goes_on=goes_on,
+        )
     except InterventionException:
         raise
     except Exception as error:
+        if isinstance(error, RepairableException) and await _is_interrupted(seat, prepared):
+            raise  # the person stopped the specialist alone (newest hosts): it can go on
         return await fail(seat, prepared, f"{type(error).__name__}: {error}")
     finally:
         agent.data.pop(IN_LOOP, None)
@@ -83,6 +92,11 @@ async def run_leg(seat: Seat, tool: Any, prepared: Prepared) -> Answer:
         return await hand_back.came_back(seat, identity.handover_id, said)
     except HandoverError as error:
         return _not_recorded(identity.handover_id, said, error)
+
+
+async def _is_interrupted(seat: Seat, prepared: Prepared) -> bool:
+    handover_id = prepared.packet.identity.handover_id
+    return (await to_thread(standing.held_by, handover_id, seat.call)).state == "interrupted"
 
 
 def _not_recorded(handover_id: str, said: str, error: HandoverError) -> Answer:

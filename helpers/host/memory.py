@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 
 from helpers import persist_chat
 
+from ..history.transcript import from_history
 from ..text.masking import Mask
 from ..values.errors import RecordError
 from . import agents, voice
@@ -93,9 +94,20 @@ def memory(context: AgentContext) -> Memory:
         "log_failed": False,
         "log_missing": 0,
     }
+    if "person" not in kept:
+        fresh["person"]["count"] = _spoken_before(context)
     for name, value in fresh.items():
         kept.setdefault(name, value)
     return kept  # type: ignore[no-any-return]
+
+
+def _spoken_before(context: AgentContext) -> int:
+    """How often the person had written before anybody counted, so that a chat has one count, whoever
+    reads it: the command line counts what is saved."""
+    agent = getattr(context, "agent0", None)
+    if agent is None:
+        return 0
+    return sum(message.role == "user" for message in from_history(agent.history.to_dict()))
 
 
 def _damaged(kept: object) -> list[str]:

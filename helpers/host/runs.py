@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent import Agent, UserMessage
+from helpers.errors import RepairableException
 
 from helpers import subagents
 
@@ -39,14 +40,51 @@ def refuse_unknown_profile(agent: Agent, profile: str) -> None:
         raise RefusedError(f"Agent Zero has no profile {profile}", hint, "start_failed")
 
 
-async def run_subordinate(
-    agent: Agent, profile: str, message: str, *, goes_on: Agent | None = None
-) -> str:
-    """Run a fresh specialist, or the one that goes on; what it said. Exceptions pass through."""
+def refuse_forbidden(agent: Agent, tool: str) -> None:
+    """Later hosts let a person forbid tools to a profile.
+
+    Raises RefusedError (start_failed).
+    """
+    try:
+        from helpers.tool_policy import ensure_tool_allowed
+    except ImportError:
+        return
+    try:
+        ensure_tool_allowed(agent, tool)
+    except RepairableException as error:
+        hint = f"do the work yourself, or ask the person to allow {tool}"
+        raise RefusedError(str(error), hint, "start_failed") from error
+
+
+def gives_chats() -> bool:
+    """Whether every subordinate has a chat of its own, also one that `parallel` starts (2.x)."""
     import tools.call_subordinate as host_tool
 
-    if hasattr(host_tool, "get_or_create_subordinate"):
-        wanted = {"profile": profile, "message": message, "reset": goes_on is None}
+    return hasattr(host_tool, "get_or_create_subordinate")
+
+
+def calls_in_parallel(args: dict[str, Any]) -> list[Any]:
+    """The calls of a `parallel` call as the host reads them; none where it will refuse them."""
+    try:
+        import helpers.parallel_tools as parallel_tools
+
+        calls = parallel_tools.extract_tool_calls(args)
+        return parallel_tools.normalize_parallel_tool_calls(calls) if calls else []
+    except (ImportError, ValueError):
+        return []
+
+
+async def run_subordinate(
+    agent: Agent, profile: str, message: str, *, name: str, goes_on: Agent | None = None
+) -> str:
+    """Run a fresh specialist, or the one that goes on; what it said. Exceptions pass through.
+
+    `name` is that of its chat, where it has one.
+    """
+    import tools.call_subordinate as host_tool
+
+    if gives_chats():
+        wanted = {"profile": profile, "message": message, "reset": goes_on is None, "name": name}
         if goes_on and (child := child_context_id(agent, goes_on)):
             wanted["context_id"] = child
         specialist = host_tool.get_or_create_subordinate(agent, **wanted)

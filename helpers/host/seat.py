@@ -13,7 +13,7 @@ from ..records.local import local_ports
 from ..text.quote import one_line
 from ..values.call import Call, Caller, Ports
 from ..values.errors import RecordError, RefusedError
-from . import agents, stops
+from . import agents, bindings, stops
 from .bindings import holding_of, living
 from .conversation import mask_of, masked_turns
 from .memory import memory
@@ -102,6 +102,12 @@ def recorded(agent: Agent, handover_id: str) -> tuple[Seat, Handover]:
     message = f"no handover {one_line(handover_id, 40)} is recorded in this chat"
     hint = "; ".join(hint for hint in dict.fromkeys(hints) if hint)
     raise RefusedError(message, hint, "unknown_reference")
+
+
+def dress_as_recorded(seat: Seat, handover: Handover) -> None:
+    """The seat's agent with profile and persona of who works in the handover."""
+    specialist = standing.specialist_of(seat.call.settings, handover.receiver)
+    bindings.dress(seat.agent, specialist.profile, specialist.name)
 
 
 def sweep(seat: Seat) -> tuple[str, ...]:

@@ -58,7 +58,16 @@ async def progress(tool: Any, text: str) -> None:
 
 def tell(agent: Agent, heading: str, content: str = "") -> None:
     """One row of this agent in the chat the person sees."""
-    row = root_context(agent).log.log(type="info", heading=heading, content=content)
+    _row(root_context(agent), agent, heading, content)
+
+
+def tell_here(agent: Agent, heading: str, content: str) -> None:
+    """One row of this agent in its own chat."""
+    _row(agent.context, agent, heading, content)
+
+
+def _row(context: AgentContext, agent: Agent, heading: str, content: str) -> None:
+    row = context.log.log(type="info", heading=heading, content=content)
     row.agentno = agent.number  # the host's choice is who streams: after a run that is nobody
 
 

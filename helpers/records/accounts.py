@@ -17,7 +17,7 @@ from ..values.events import Briefed, Event
 from . import briefing, files
 from .chain_ledger import ChainLedger
 from .comparison import Claims, Comparison, Finding, Kind, are_all, claim, gone, intact_of
-from .folder import HandoverFolder, chain_of, topic_slug
+from .folder import HandoverFolder, chain_of
 from .kept import Kept
 from .ledger import Ledger
 
@@ -56,7 +56,11 @@ _known: Kept[Path, tuple[files.Stamp, Account]] = Kept(256)
 
 
 def account(
-    folder: HandoverFolder, path: Path, topic: str, own: ChainLedger, events: Iterable[Event]
+    folder: HandoverFolder,
+    path: Path,
+    topic_slug: str,
+    own: ChainLedger,
+    events: Iterable[Event],
 ) -> Account:
     """What of a briefing is not as it was recorded; what follows its last entry is a person's notes.
 
@@ -72,7 +76,7 @@ def account(
     answer = _compared(path, claims)
     if answer.size or answer.findings or not claims.places[path.name]:
         unread: list[str] = []
-        for other in _other_ledgers(folder, topic, own):
+        for other in _other_ledgers(folder, topic_slug, own):
             try:
                 _ask(folder, other, other.read().events, claims)
             except RecordError as error:
@@ -126,8 +130,8 @@ def keep_after_write(path: Path) -> None:
     _known.put(path, (files.stamp(path), kept[1] if kept else Account()))
 
 
-def _other_ledgers(folder: HandoverFolder, topic: str, own: ChainLedger) -> Iterator[Ledger]:
-    prefix = f"{topic_slug(topic)}-"
+def _other_ledgers(folder: HandoverFolder, topic_slug: str, own: ChainLedger) -> Iterator[Ledger]:
+    prefix = f"{topic_slug}-"
     for path in folder.ledgers():
         if path.name.startswith(prefix) and chain_of(path.name) != own.chain:
             yield Ledger(path, own.key, trust=own.trust)

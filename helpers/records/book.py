@@ -37,7 +37,7 @@ from ..values.events import (
 from ..values.packet import HandoverPacket
 from . import accounts, briefing, listing, shelf
 from .chain_ledger import chain_ledger
-from .folder import HandoverFolder, write_git_files
+from .folder import HandoverFolder, topic_part, write_git_files
 from .ledger import snapshot
 
 
@@ -200,7 +200,8 @@ class Book:
     def account(self, packet: HandoverPacket) -> accounts.Account:
         """What of the briefing of a packet is not as it was recorded. Raises RecordError."""
         path = briefing_path(self.folder, packet)
-        return accounts.account(self.folder, path, packet.topic, self.ledger, self._copy.events)
+        slug = topic_part(self.chain.id)
+        return accounts.account(self.folder, path, slug, self.ledger, self._copy.events)
 
     # --- damage, stops and refusals
 
@@ -284,8 +285,7 @@ def refusals_recorded(book: Book, receiver: str = "") -> Iterator[None]:
 def briefing_path(folder: HandoverFolder, packet: HandoverPacket) -> Path:
     """Of the briefing that has the entry of a handover."""
     identity = packet.identity
-    name = folder.briefing_name(identity.receiver, packet.topic, identity.created_at)
-    return folder.briefing_path(name)
+    return folder.briefing_of(identity.chain_id, identity.receiver, identity.created_at)
 
 
 def masked_draft(draft: Draft, mask: Mask) -> Draft:

@@ -378,8 +378,6 @@ def append_failed(path: Path, error: OSError | str) -> RecordError:
     return RecordError(f"failed to append briefing file: {reason} ({path})", hint, "append_failed")
 
 
-def unsafe(message: str) -> RecordError:
+def unsafe(message: str, instead: str = "remove it or use another project folder") -> RecordError:
     """The error for what may not be opened."""
-    return RecordError(
-        message, "nothing was written; remove it or use another project folder", "path_unsafe"
-    )
+    return RecordError(message, f"nothing was written; {instead}", "path_unsafe")

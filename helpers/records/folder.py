@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from ..values.errors import RecordError
+from ..values.names import key
 from . import lock
 from .files import (
     MARK,
@@ -38,6 +39,7 @@ CHAT_CHARS = 40
 _SLUGIFIED_CHARS = 1000
 _HASH_CHARS = len("-01234567")
 _PLAIN = re.compile(r"[A-Za-z0-9]+(?:[ _-][A-Za-z0-9]+)*")
+_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _DEVICE = re.compile(r"con|prn|aux|nul|com\d|lpt\d|conin|conout")
 _LOOKS_HASHED = re.compile(r".*[-_][0-9a-f]{8}", re.DOTALL)
 _CHAT = re.compile(r"[A-Za-z0-9_]+")
@@ -84,14 +86,16 @@ class HandoverFolder:
 
         `day` is a date, or an ISO date or time: that of the event whose entry it is.
         """
-        iso = day if isinstance(day, str) else day.isoformat()
-        checked = date.fromisoformat(iso[:10]).isoformat()
-        who = _unique_slug(specialist, SPECIALIST_CHARS, "specialist")
-        return f"{who}-{topic_slug(topic)}-{checked}.md"
+        return _briefing_name(specialist, topic_slug(topic), day)
 
     def chain_id(self, topic: str, chat_id: str) -> str:
         """`<topic-slug>-<chat id>`; an id that is empty, long or no single word is hashed."""
         return f"{topic_slug(topic)}-{_chat_part(chat_id)}"
+
+    def briefing_of(self, chain_id: str, specialist: str, day: str) -> Path:
+        """Of the briefing in which a chain's work of a specialist and day stands: it bears the slug
+        that the chain was made with."""
+        return self.briefing_path(_briefing_name(specialist, topic_part(chain_id), day))
 
     def briefing_path(self, name: str) -> Path:
         """Of a briefing by its name alone. Raises RecordError(path_unsafe) for what is not one."""
@@ -171,7 +175,8 @@ def _checked_root(project_root: str) -> Path:
             "root_not_absolute",
         )
     if not os.path.isdir(project_root):  # noqa: PTH112 - Path.is_dir raises for a NUL
-        raise unsafe(f"project_root is not an existing folder: {project_root!r}")
+        message = f"project_root is not an existing folder: {project_root!r}"
+        raise unsafe(message, "leave project_root out, or give the folder of a project")
     return Path(project_root)
 
 
@@ -179,6 +184,57 @@ def _checked_name(name: str, suffix: str) -> str:
     if len(name) > NAME_CHARS or not name.endswith(suffix) or not _FILE.fullmatch(name):
         raise unsafe(f"not a file name of the handover folder: {name[:NAME_CHARS]!r}")
     return name
+
+
+def _briefing_name(specialist: str, topic_slug: str, day: date | str) -> str:
+    iso = day if isinstance(day, str) else day.isoformat()
+    checked = date.fromisoformat(iso[:10]).isoformat()
+    who = _unique_slug(specialist, SPECIALIST_CHARS, "specialist")
+    return f"{who}-{topic_slug}-{checked}.md"
+
+
+# --- topics
+
+
+def topic_part(chain_id: str) -> str:
+    """The slug of the topic in a chain's id: all before the chat, which has no hyphen."""
+    return chain_id.rpartition("-")[0]
+
+
+def topic_slug(topic: str) -> str:
+    """The slug of a topic, at most 60 characters, never empty, never a device name of Windows.
+
+    A topic whose key is words of ASCII letters and digits is its slug. Every other one gets `-<8
+    hex>` of the sha256 of its key, and so does a plain one that ends like such a hash.
+    """
+    words = _topic_key(topic)
+    plain = words.replace(" ", "-")
+    if _is_slug(plain, TOPIC_CHARS):
+        return plain
+    return f"{slug(words, TOPIC_CHARS - _HASH_CHARS) or 'topic'}-{_short_hash(words)}"
+
+
+def slugs_of(topic: str) -> tuple[str, ...]:
+    """What a chain on this topic may be called: its slug now, that of 0.1.0, and last the hash in
+    which its slug ends ("" for none), whatever library transliterated the rest."""
+    now, before = topic_slug(topic), _unique_slug(topic, TOPIC_CHARS, "topic")
+    mark = f"-{_short_hash(_topic_key(topic))}"
+    return now, before, mark if now.endswith(mark) else ""
+
+
+def is_called(topic_slug: str, slugs: tuple[str, ...]) -> bool:
+    """Whether a slug is one of a topic's own; `slugs` as `slugs_of` gives them."""
+    *names, mark = slugs
+    return topic_slug in names or bool(mark and topic_slug.endswith(mark))
+
+
+def readable(topic_slug: str) -> str:
+    """A slug without its hash."""
+    return topic_slug[:-_HASH_CHARS] if _LOOKS_HASHED.fullmatch(topic_slug) else topic_slug
+
+
+def _topic_key(topic: str) -> str:
+    return key(topic) or topic
 
 
 # --- slugs
@@ -194,21 +250,19 @@ def slug(text: str, max_chars: int = TOPIC_CHARS) -> str:
     return re.sub(r"[ _]", "-", plain.lower())[:max_chars].strip("-")
 
 
-def topic_slug(topic: str) -> str:
-    """The slug of a topic, at most 60 characters, never empty, never a device name of Windows.
-
-    A topic of ASCII words with single spaces, underscores or hyphens is its slug. Every other one
-    gets `-<8 hex>` of the sha256 of the raw topic (NFC, trimmed), and so does a plain one that ends
-    like such a hash.
-    """
-    return _unique_slug(topic, TOPIC_CHARS, "topic")
+def _is_slug(text: str, max_chars: int) -> bool:
+    """Whether it can be a name as it is, and is not one that a hash was put to."""
+    if len(text) > max_chars or not _SLUG.fullmatch(text):
+        return False
+    return not _DEVICE.fullmatch(text) and not _LOOKS_HASHED.fullmatch(text)
 
 
 def _unique_slug(text: str, max_chars: int, fallback: str) -> str:
+    """The slug of a specialist; until 0.1.0 also of a topic, by its spelling."""
     raw = unicodedata.normalize("NFC", text).strip()
     if _PLAIN.fullmatch(raw) and len(raw) <= max_chars:
         plain = slug(raw, max_chars)
-        if not _DEVICE.fullmatch(plain) and not _LOOKS_HASHED.fullmatch(plain):
+        if _is_slug(plain, max_chars):
             return plain
     return f"{slug(raw, max_chars - _HASH_CHARS) or fallback}-{_short_hash(raw)}"
 

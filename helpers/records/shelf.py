@@ -6,6 +6,7 @@ whatever was not seen changed is read anew.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,10 +19,21 @@ from ..values.events import Event
 from ..values.trust import Trust
 from . import end, files, listing
 from .chain_ledger import ChainLedger, Stamps, chain_ledger
-from .folder import HandoverFolder, chain_of, names
+from .folder import (
+    HandoverFolder,
+    chain_of,
+    is_called,
+    names,
+    readable,
+    slugs_of,
+    topic_part,
+    topic_slug,
+)
 from .kept import Kept
 
 _KEPT_BYTES = 8 * 1024 * 1024  # of one ledger; a larger one is read each time
+_COMPARED = 200  # chains of a chat whose names are looked at for one that is near
+_NEAR = 0.85
 
 
 @dataclass(frozen=True)
@@ -83,6 +95,36 @@ def _name(ledger: ChainLedger) -> _Name:
 
 
 chains_of_chat = listing.chains_of_chat
+
+
+def chain_of_topic(folder: HandoverFolder, topic: str, chat_id: str) -> str:
+    """The id of the chain on a topic in a chat: of the one that is there, under whatever name it was
+    made, else of the one to be made."""
+    wanted = folder.chain_id(topic, chat_id)
+    there = chains_of_chat(folder, chat_id)
+    if wanted in there:
+        return wanted
+    slugs = slugs_of(topic)
+    for chain_id in there:
+        if is_called(topic_part(chain_id), slugs):
+            return chain_id
+    return wanted
+
+
+def near_topics(folder: HandoverFolder, topic: str, chat_id: str, call: Call) -> tuple[str, ...]:
+    """Topics of the chat's other chains that are spelled almost like this one: at most three."""
+    wanted, slugs = readable(topic_slug(topic)), slugs_of(topic)
+    others: dict[str, str] = {}
+    for chain_id in chains_of_chat(folder, chat_id)[:_COMPARED]:
+        if not is_called(topic_part(chain_id), slugs):
+            others.setdefault(readable(topic_part(chain_id)), chain_id)
+    near = difflib.get_close_matches(wanted, others, n=3, cutoff=_NEAR) if len(wanted) > 2 else []
+    topics = []
+    for name in near:
+        with suppress(RecordError):
+            newest = peek(folder, others[name], call).newest
+            topics.append(newest.topic if newest else name)
+    return tuple(topics)
 
 
 def chain_holding(

@@ -12,6 +12,7 @@ from .settings import Settings
 
 ORCHESTRATOR = "a0_software_orchestrator"
 COMMAND_LINE = "cli"
+PLUGIN = "software_orchestrator"  # its name, and the key of its plain JSON in chats and agents
 
 
 class TokenCounter(Protocol):

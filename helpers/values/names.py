@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 
@@ -20,14 +21,15 @@ def key(text: str) -> str:
     """What two spellings of one name have in common; "" only for a text without anything visible.
 
     NFKC, casefold, white space, hyphens and underscores as one space, invisible characters gone, and
-    so are outer quotes, brackets and closing punctuation. "#" and "+" stay: C, C# and C++ are three.
+    so are outer quotes, brackets and closing punctuation. "#" and "+" stay: C, C# and C++ are three;
+    so does a dot in front: .NET is no net.
     Where nothing would be left, the visible text itself is the key.
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
         text = unicodedata.normalize("NFKC", text.casefold())
     plain = _JOINTS.sub(" ", text.casefold()).strip()
-    return plain.strip(_FRAME + _CLOSING) or plain
+    return plain.lstrip(_FRAME).rstrip(_FRAME + _CLOSING) or plain
 
 
 def same(text: str, other: str) -> bool:
@@ -45,3 +47,16 @@ def short(text: str, limit: int = 60) -> str:
     line = " ".join(text[: limit * 4].split())
     line = "".join(char if char.isprintable() else "�" for char in line)
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def quoted(text: str, most_bytes: int) -> str:
+    """Words of a model or a person in a line of ours: one line in quotes, at most so many bytes, and
+    so at most so many tokens."""
+    shown, left = "", most_bytes - len('"…"'.encode())
+    for char in short(text, most_bytes):
+        escaped = json.dumps(char, ensure_ascii=False)[1:-1]
+        left -= len(escaped.encode())
+        if left < 0:
+            return f'"{shown}…"'
+        shown += escaped
+    return f'"{shown}"'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from . import plain_yaml
 from .authority import bounded
 from .errors import RequestError, SettingsError
 from .names import key, short
+from .nearest import nearest
 from .packet import Authority
 from .remote import Remote
 
@@ -104,15 +104,16 @@ class Roster(BaseModel):
         """The entry of a profile in any spelling, or None."""
         return self._by_name.get(normal(profile))
 
-    def find(self, name: str) -> Specialist:
+    def find(self, name: str, sender: str = "", argument: str = "specialist_profile") -> Specialist:
         """The entry that a sloppy spelling of its profile or title means.
 
-        Raises RequestError (unknown_specialist) with the nearest names.
+        Raises RequestError (unknown_specialist) with the nearest of those the sender may hand to.
         """
         entry = self.known(name) or self._titled(normal(name))
         if entry is None:
             message = f'unknown specialist profile "{short(name)}"'
-            raise RequestError(message, self._suggestion(normal(name)), "unknown_specialist")
+            hint = self._suggestion(normal(name), sender, argument)
+            raise RequestError(message, hint, "unknown_specialist")
         return entry
 
     def _titled(self, wanted: str) -> Specialist | None:
@@ -146,20 +147,35 @@ class Roster(BaseModel):
         """Whom a sender may hand over to; None: anybody."""
         return self._edges.get(normal(sender))
 
+    def open_to(self, sender: str) -> tuple[Specialist, ...]:
+        """Whom the sender may hand over to, never itself."""
+        others = [entry for entry in self.entries if normal(entry.profile) != normal(sender)]
+        return tuple(entry for entry in others if self.allows(sender, entry.profile))
+
+    def choice(self, sender: str) -> str:
+        """What a refusal says of whom to name instead."""
+        names = ", ".join(entry.profile for entry in self.open_to(sender))
+        return f"use one of: {names}" if names else "nobody can be named from here: hand back"
+
     def lines(self, sender: str) -> str:
         """Whom the sender may hand over to, a line each, as the tool prompt shows it."""
         lines = []
-        for entry in self.entries:
-            if normal(entry.profile) == normal(sender) or not self.allows(sender, entry.profile):
-                continue
+        for entry in self.open_to(sender):
             purpose = f": {entry.purpose}" if entry.purpose else ""
             lines.append(f"- {entry.profile}{purpose}")
         return "\n".join(lines)
 
-    def _suggestion(self, wanted: str) -> str:
-        near = difflib.get_close_matches(wanted[:64], list(self._by_name), n=3, cutoff=0.6)
-        profiles = "use one of: " + ", ".join(self.names())
-        return f"did you mean {' or '.join(near)}? {profiles}" if near else profiles
+    def _suggestion(self, wanted: str, sender: str, argument: str) -> str:
+        described = {
+            entry.profile: (entry.profile, entry.title, entry.purpose)
+            for entry in self.open_to(sender)
+        }
+        near = nearest(wanted, described)
+        choice = self.choice(sender)
+        if not near:
+            return choice
+        again = f"make the same call with {argument} {near[0]}"
+        return f"did you mean {' or '.join(near)}? {choice}; {again}"
 
 
 def narrowed(ours: Roster, theirs: Roster) -> Roster:

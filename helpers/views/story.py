@@ -76,12 +76,14 @@ from ..values.events import (
     Resumed,
     Superseded,
 )
+from ..values.names import short
 
 Json = dict[str, Any]
 
 # No package is larger. A ledger may hold any number, and Python writes none of over 4,300 digits.
 MOST_TOKENS = 10**12
 _MOST_LOST = 3
+_STOP_CHARS = 400  # of a reason; the record has the whole
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ def summary(told: Story, *, project: str = "", size_bytes: int = 0, faults: int 
         "topic": _topic(chain),
         "project": project,
         "state": state_of(told),
-        "stop": chain.stop,
+        "stop": short(chain.stop, _STOP_CHARS),
         "holder": holder.receiver if holder else "",
         "own": told.own,
         "started": started,

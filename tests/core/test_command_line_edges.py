@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from usr.plugins.software_orchestrator.helpers.cli import call, check_up, terminal
 from usr.plugins.software_orchestrator.helpers.cli import handover as cli_handover
 from usr.plugins.software_orchestrator.helpers.history import log
+from usr.plugins.software_orchestrator.helpers.values.call import Caller
 from usr.plugins.software_orchestrator.tests.core.test_command_line import (
     CHAT,
     ROOT,
@@ -462,3 +463,18 @@ def test_none_of_a_range_names_the_range():
         "none of turn 3 "
         in run("history", "--chat", CHAT, "--query", "nosuchword", "--turns", "3").stdout
     )
+
+
+@pytest.mark.parametrize("counted", [3, None, -1, "x", True])
+def test_a_stop_of_the_command_line_counts_the_persons_messages_as_the_chat_does(tmp_path, counted):
+    chat = json.loads(CHAT.read_text("utf-8"))
+    spoken = len(call_of_chat(CHAT).person_messages)
+    if counted is not None:
+        chat.setdefault("data", {})["software_orchestrator"] = {"person": {"count": counted}}
+    saved = tmp_path / "chat.json"
+    saved.write_text(json.dumps(chat), "utf-8")
+    assert call_of_chat(saved).person_count == (3 if counted == 3 else spoken)
+
+
+def call_of_chat(file):
+    return cli_handover.from_saved_chat(file, Caller(project_root="/x"), {}, {})[0]

@@ -421,9 +421,10 @@ def test_answers_that_name_their_field_are_fields(value):
     assert said(given_of(answers=value).state) == [{"field": "hall", "value": "B"}]
 
 
-def test_arguments_inside_the_state_of_the_person_are_taken_out_of_it():
+@pytest.mark.parametrize("form", [lambda value: value, json.dumps, lambda value: [value]])
+def test_arguments_inside_the_state_of_the_person_are_taken_out_of_it(form):
     inside = {"mood": "calm", "goal": "a poster", "decisions": ["Two columns"], "summary": "s"}
-    request = understood(user_state=inside, summary="mine")
+    request = understood(user_state=form(inside), summary="mine")
     assert (request.given.goal, request.given.summary) == ("a poster", "mine")
     assert said(request.given.decisions) == [{"text": "Two columns"}]
     assert request.given.user_state == "mood: calm\nsummary: s"
@@ -437,6 +438,22 @@ SAYS_NOTHING = [
     *[(row.name, f"<{row.name} of the work>") for row in rows()],
     ("notes", ["<a note>", "<another: with/or without words>"]),
     ("state", {"<field>": {"status": "declined"}}),
+    *[
+        (row.name, form)
+        for row in rows()
+        for form in (
+            '{"status": "declined"}',
+            [{"status": "Declined"}],
+            {"value": None, "status": "open"},
+            "declined",
+            "[Declined]",
+            ["true"],
+            "True",
+            "...",
+            {row.name: {"status": "declined"}},
+        )
+    ],
+    ("decisions", ["decision"]),
     ("answers", {"status": "declined"}),
     ("decisions", [{"text": "<decision>", "rationale": "<why>"}]),
 ]
@@ -447,6 +464,21 @@ def test_what_was_copied_from_a_form_is_nothing_and_warned_of(name, value):
     request = understood(**{name: value})
     assert request.given == given_of()
     assert name in request.warnings[0]
+
+
+def test_an_item_that_says_nothing_leaves_the_others():
+    request = understood(acceptance_criteria=["fits A4", {"status": "declined"}, True])
+    assert request.given.acceptance_criteria == ("fits A4",)
+    assert "acceptance_criteria" in request.warnings[0]
+
+
+@pytest.mark.parametrize("status", ["open", "Open question", "unknown", "TBD", "not answered"])
+@pytest.mark.parametrize("form", [lambda value: value, json.dumps])
+def test_a_field_that_nobody_answered_is_an_open_question(status, form):
+    request = understood(state=form({"hall": {"status": status}, "day": "Friday"}))
+    assert said(request.given.state) == [{"field": "day", "value": "Friday"}]
+    assert said(request.given.open_questions) == [{"text": "hall", "field": "hall"}]
+    assert "hall" in request.warnings[0]
 
 
 def test_a_placeholder_as_the_value_of_a_field_is_a_blank():

@@ -16,13 +16,16 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from usr.plugins.software_orchestrator.helpers.flow import standing
 from usr.plugins.software_orchestrator.helpers.records import files
+from usr.plugins.software_orchestrator.helpers.records import folder as records_folder
 from usr.plugins.software_orchestrator.helpers.records import lock as records_lock
 from usr.plugins.software_orchestrator.helpers.records.folder import (
     HandoverFolder,
     topic_slug,
     write_git_files,
 )
+from usr.plugins.software_orchestrator.helpers.values import names
 from usr.plugins.software_orchestrator.tests.core.odd_files import (
     ODD,
     full_disk,
@@ -67,7 +70,6 @@ def test_a_topic_of_plain_words_is_its_slug(topic, slug):
         "数据库迁移",
         "CON",
         "nul",
-        "a - b",
         "a:b",
         "é",
         "",
@@ -130,12 +132,92 @@ def test_any_topic_and_chat_give_a_legal_chain_id(topic, chat):
 
 
 @given(st.lists(any_text, min_size=2, max_size=6))
-def test_raw_topics_share_a_slug_only_when_they_are_the_same_words(topics):
+def test_topics_share_a_slug_only_when_they_have_one_key(topics):
     by_slug = {}
     for topic in topics:
-        raw = unicodedata.normalize("NFC", topic).strip()
-        words = re.sub("[ _]", "-", raw.lower()) if raw.isascii() else raw
+        words = names.key(topic) or topic
         assert by_slug.setdefault(topic_slug(topic), words) == words
+
+
+ONE = {
+    "hero": [
+        "hero.",
+        "'hero'",
+        "hero\u200b",
+        "(Hero)",
+        "\u201chero\u201d!",
+        "\uff48\uff45\uff52\uff4f",
+        " hero \n",
+    ],
+    "Auth/login": ["auth/login", "AUTH/LOGIN...", '"Auth/login"'],
+    "\u6570\u636e\u5e93\u8fc1\u79fb": [
+        "\u6570\u636e\u5e93\u8fc1\u79fb\u3002",
+        "\u300c\u6570\u636e\u5e93\u8fc1\u79fb\u300d",
+    ],
+    "Stra\u00dfe": ["STRASSE", "strasse"],
+    "landing page - hero": ["Landing\u2011page hero", "landing_page\u00a0hero"],
+    "C++": ["c++.", "\uff23\uff0b\uff0b"],
+}
+
+
+@pytest.mark.parametrize(("topic", "same"), [(topic, one) for topic in ONE for one in ONE[topic]])
+def test_one_topic_in_another_dress_is_one_topic(topic, same):
+    assert topic_slug(same) == topic_slug(topic)
+
+
+@pytest.mark.parametrize(
+    "topics",
+    [
+        ("C", "C#", "C++"),
+        (".NET", "NET"),
+        ("?", "!", "..."),
+        ("\U0001f680", "\U0001f525"),
+        ("a b", "ab"),
+    ],
+)
+def test_topics_that_differ_in_more_than_dress_are_apart(topics):
+    assert len(set(map(topic_slug, topics))) == len(topics)
+
+
+@pytest.mark.parametrize("topic", ["Straße 1", "数据库迁移", "C++ build", "hero"])
+def test_a_chain_is_found_whatever_transliterated_its_topic(desk, monkeypatch, topic):
+    first = desk.call("hacker", topic=topic, state={"prices": {"status": "declined"}})
+    monkeypatch.setattr(records_folder, "_slugified", lambda text: "other-letters")
+    again = desk.call("solution_architect", topic=f"{topic}.", summary="more")
+    assert again.packet.identity.chain_id == first.packet.identity.chain_id
+    assert again.packet.identity.hop == 2
+    assert [item.status for item in again.packet.state] == ["declined"]
+    slug = records_folder.topic_part(first.packet.identity.chain_id)
+    assert all(f"-{slug}-" in path.name for path in desk.folder.briefings())
+
+
+@pytest.mark.parametrize("topic", ["Hero: part 2", "C++ build", "数据库迁移", "Café", "CON"])
+def test_a_chain_that_0_1_0_named_is_found_by_its_topic(desk, monkeypatch, topic):
+    old = records_folder._unique_slug(topic, records_folder.TOPIC_CHARS, "topic")
+    with monkeypatch.context() as before:
+        before.setattr(records_folder, "topic_slug", lambda topic: old)
+        first = desk.call("hacker", topic=topic)
+    assert first.packet.identity.chain_id == f"{old}-chat1"
+    again = desk.call("solution_architect", topic=topic, summary="more")
+    assert (again.packet.identity.chain_id, again.packet.identity.hop) == (f"{old}-chat1", 2)
+    assert again.briefing.path.name.startswith(f"solution-architect-{old}-")
+    assert standing.standing(desk.as_call())
+
+
+@pytest.mark.parametrize(
+    ("topic", "warned"),
+    [
+        ("login bug", False),
+        ("Login bug!", False),
+        ("login bugs", True),
+        ("log-in bug", True),
+        ("pricing table", False),
+    ],
+)
+def test_a_near_topic_of_the_same_chat_is_named(desk, topic, warned):
+    desk.call("hacker", topic="Login bug")
+    told = desk.call("solution_architect", topic=topic, summary="x").warnings
+    assert any('"Login bug"' in warning for warning in told) == warned
 
 
 @given(plain_topic, st.sampled_from([" ", "_", "-"]), st.booleans())

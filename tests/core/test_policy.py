@@ -56,9 +56,9 @@ def test_a_specialist_without_edges_is_told_to_hand_back(settings):
     assert "handover_reply" in str(error)
 
 
-def test_a_stopped_chain_says_why_and_what_to_do():
+def test_a_stopped_chain_says_why_and_what_to_do(settings):
     error = refused(
-        rules.check_stop, Chain("c", stop="max_handovers_per_chain 12 is reached (a > b)")
+        rules.check_stop, Chain("c", stop="max_handovers_per_chain 12 is reached (a > b)"), settings
     )
     assert error.code == "stopped"
     assert "a > b" in str(error)
@@ -244,12 +244,12 @@ def test_who_hands_over_works_in_an_open_handover(settings, now, profile, code):
         rules.check_sender(sender, Caller(), receiver, settings.roster)
 
 
-def test_a_handover_is_started_only_where_it_was_prepared():
+def test_a_handover_is_started_only_where_it_was_prepared(settings):
     inner = handover(2, "hacker", parent=ASKED.id, now="prepared")
     chain = Chain("c", handovers=(ASKED, inner))
-    rules.check_deliverable(inner, chain, ASKED.id)
-    assert refused(rules.check_deliverable, inner, chain, "").code == "unknown_reference"
-    closed = refused(rules.check_deliverable, ASKED, chain, "")
+    rules.check_deliverable(inner, chain, ASKED.id, settings)
+    assert refused(rules.check_deliverable, inner, chain, "", settings).code == "unknown_reference"
+    closed = refused(rules.check_deliverable, ASKED, chain, "", settings)
     assert "closed" in closed.message
 
 

@@ -70,6 +70,9 @@ def test_all_problems_of_a_reply_are_named_at_once():
     ("missing", "meant"),
     [
         ("who rotates the key, and how often", ("who rotates the key, and how often",)),
+        ("who, and when", ("who, and when",)),
+        ("colour?, size?", ("colour?, size?",)),
+        ("wer, und wann", ("wer, und wann",)),
         ("vat id, budget", ("vat id", "budget")),
         ("browsers", ("browsers",)),
         ("- browsers\n- Which colour, and why?", ("browsers", "Which colour, and why?")),
@@ -105,3 +108,4 @@ def test_a_note_is_told_in_the_order_of_its_parts():
 def test_the_receiver_is_named_as_in_the_roster():
     assert understood(verdict="done", hand_to="Quality Reviewer").hand_to == "quality_reviewer"
     assert understood(verdict="done", hand_to="none").hand_to == ""
+    assert refused(verdict="done", hand_to="qa").hint.endswith("hand_to quality_reviewer")

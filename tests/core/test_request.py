@@ -5,6 +5,7 @@ import json
 import math
 import re
 import sys
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -211,13 +212,62 @@ def test_all_spellings_of_a_profile_are_that_profile(name):
 def test_an_unknown_name_gets_the_nearest_and_all_valid_ones():
     error = refused({**NEEDED, "specialist_profile": "solution_architectect"})
     assert "did you mean solution_architect" in str(error)
-    for name in CALL.settings.roster.names():
-        assert name in str(error)
+    assert names_in(error.hint) == OTHERS
 
 
-def test_an_empty_name_gets_all_valid_ones():
-    for name in CALL.settings.roster.names():
-        assert name in str(refused({**NEEDED, "specialist_profile": ""}))
+@pytest.mark.parametrize("name", ["", "specialist_profile", "<the specialist>", {}])
+def test_no_name_gets_all_valid_ones(name):
+    error = refused({**NEEDED, "specialist_profile": name})
+    assert error.code == "missing"
+    assert names_in(error.hint) == OTHERS
+
+
+OTHERS = {entry.profile for entry in CALL.settings.roster.entries} - {CALL.caller.sender}
+
+
+def names_in(hint):
+    return set(re.findall(r"\w+", hint)) & set(CALL.settings.roster.names())
+
+
+@pytest.mark.parametrize("sender", CALL.settings.roster.names())
+def test_a_refusal_names_only_whom_the_sender_may_hand_to(sender):
+    from_there = replace(CALL, caller=replace(CALL.caller, sender=sender))
+    with pytest.raises(RequestError) as caught:
+        parse({**NEEDED, "specialist_profile": "orchestrating engineer"}, from_there)
+    allowed = {entry.profile for entry in CALL.settings.roster.open_to(sender)}
+    assert sender not in allowed
+    assert names_in(caught.value.hint) == allowed
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ["frontend_designer", "implementation_engineer"],
+        "frontend_designer, implementation_engineer",
+        "Frontend Designer and implementation engineer",
+        "frontend_designer/implementation_engineer",
+        "frontend-designer & implementation_engineer",
+        '["frontend_designer", "implementation_engineer"]',
+    ],
+)
+def test_of_two_profiles_the_first_is_to_be_sent_alone(value):
+    error = refused({**NEEDED, "specialist_profile": value})
+    assert error.code == "bad_value"
+    assert names_in(error.hint) == {"frontend_designer"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ["hacker", "Hacker"],
+        {"profile": "hacker"},
+        {"name": "hacker", "title": "Hacker"},
+        '{"specialist": "hacker"}',
+        "hacker and hacker",
+    ],
+)
+def test_one_profile_in_another_form_is_that_profile(value):
+    assert understood(specialist_profile=value).specialist_profile == "hacker"
 
 
 # numbers, switches, choices
@@ -240,7 +290,24 @@ def test_a_limit_that_is_not_given_is_the_default(value):
 
 @pytest.mark.parametrize(
     ("value", "number"),
-    [(0, 0), ("0", 0), ("zero", 0), ("five", 5), ("12", 12), (None, 5), (3.0, 3), ("4 turns", 4)],
+    [
+        (0, 0),
+        ("0", 0),
+        ("zero", 0),
+        ("five", 5),
+        ("12", 12),
+        (None, 5),
+        (3.0, 3),
+        ("4 turns", 4),
+        ("last 3", 3),
+        ("the last three messages", 3),
+        ("newest two turns", 2),
+        (True, 5),
+        ("True", 5),
+        ("yes", 5),
+        (False, 0),
+        ("no", 0),
+    ],
 )
 def test_a_number_of_turns_is_understood_and_zero_is_allowed(value, number):
     assert understood(include_recent_turns=value).include_recent_turns == number
@@ -380,8 +447,9 @@ def test_a_refusal_tells_what_it_is_about_as_far_as_that_is_understood():
     assert (error.topic, error.project_root, error.receiver) == ("x", "", "wizard")
 
 
-def test_the_project_of_the_caller_stands_in():
-    request = parse({**NEEDED, "project_root": ""}, call(project_root="/active"))
+@pytest.mark.parametrize("root", ["", None, "project_root", "<absolute path>"])
+def test_the_project_of_the_caller_stands_in(root):
+    request = parse({**NEEDED, "project_root": root}, call(project_root="/active"))
     assert request.project_root == "/active"
 
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
 from usr.plugins.software_orchestrator.helpers.values import roster as values_roster
 from usr.plugins.software_orchestrator.helpers.values.errors import RequestError, SettingsError
 from usr.plugins.software_orchestrator.helpers.values.roster import MAX_ENTRIES, build, normal
@@ -89,7 +90,7 @@ def test_any_name_is_found_or_refused_in_one_printable_line(name):
     [
         ("solution_architectect", "solution_architect"),
         ("haker", "hacker"),
-        ("architect", None),
+        ("architect", "solution_architect"),
         ("wizard", None),
     ],
 )
@@ -97,6 +98,38 @@ def test_the_nearest_name_is_offered_and_never_taken(name, nearest):
     with pytest.raises(RequestError) as caught:
         build({"solution_architect": {}, "hacker": {}}).find(name)
     assert (f"did you mean {nearest}" in str(caught.value)) is (nearest is not None)
+
+
+MEANT = {
+    "security_data_engineer": "security_person DBA privacy-officer auth_expert",
+    "runtime_devops_engineer": "devops ops SRE deployer ci_engineer",
+    "requirements_analyst": "analyst business_analyst product_owner",
+    "test_debug_engineer": "debugger tester test-automation bug_fixer",
+    "quality_reviewer": "qa reviewer qa_engineer quality_inspector",
+    "implementation_engineer": "coder developer programmer",
+    "frontend_designer": "designer ui ux_designer css-guru a11y",
+    "hacker": "pentester penetration_tester",
+    "codebase_explorer": "explorer code_navigator",
+    "release_auditor": "auditor release_manager",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [(name, meant) for meant, names in MEANT.items() for name in names.split()]
+)
+def test_the_nearest_is_found_by_what_it_is_for(name, meant):
+    roster = build(default_settings()["roster"])
+    with pytest.raises(RequestError) as caught:
+        roster.find(name, "a0_software_orchestrator")
+    assert caught.value.hint.startswith(f"did you mean {meant}")
+    assert caught.value.hint.endswith(f"specialist_profile {meant}")
+
+
+def test_a_specialist_of_ones_own_is_found_by_its_purpose():
+    roster = build({"translator": {"purpose": "German and French texts"}, "hacker": {}})
+    with pytest.raises(RequestError, match="unknown") as caught:
+        roster.find("french_writer")
+    assert "did you mean translator?" in caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_a_summary_of_the_host_is_marked_and_the_log_gives_back_what_it_replaced
     assert [message.role for message in after] == ["assistant", "tool"]
     assert after[1].kept == "shortened"
     assert "worker.log" in after[0].text
-    assert messages[8].text == "Go on with part 2 of the log."
+    assert messages[7].text == "Go on with part 2 of the log."
 
 
 def test_numbers_count_from_one_and_nothing_given_is_changed() -> None:
@@ -196,10 +196,10 @@ def test_the_label_of_a_sentence_is_not_told_again_under_its_heading() -> None:
     [
         ("Don't ask me again about the budget.", "budget"),
         ("I'd rather not say my age.", "age"),
-        ("Bitte frag mich nicht nach dem Umsatz.", "declined_1"),
-        ("别再问价格了。", "declined_1"),
-        ("อย่าถามเรื่องราคาอีก", "declined_1"),
-        ("Prefiero no dar mi teléfono.", "declined_1"),
+        ("Bitte frag mich nicht nach dem Umsatz.", "umsatz"),
+        ("别再问价格了。", "价格"),
+        ("อย่าถามเรื่องราคาอีก", "ราคา"),
+        ("Prefiero no dar mi teléfono.", "teléfono"),
     ],
 )
 def test_a_decline_is_heard_in_other_languages(words: str, field: str) -> None:
@@ -300,3 +300,48 @@ def test_100_000_messages_cost_less_than_10_megabytes_beside_the_input() -> None
 
     assert len(glance.kinds) == 100_000
     assert cost < 10_000_000
+
+
+GREETING = {"ai": True, "content": '{"tool_name": "response", "tool_args": {"text": "Hello"}}'}
+
+
+def said_in(*messages: dict, placeholder: str = "") -> list[str]:
+    history = {"bulks": [], "topics": [], "current": {"messages": list(messages)}}
+    return [message.text for message in from_history(history, placeholder=placeholder)]
+
+
+def test_the_hosts_greeting_and_the_line_it_answers_are_no_turns() -> None:
+    line, asked = {"ai": False, "content": {"user_message": "Salut !"}}, person("Build it.")
+    answer = {"ai": True, "content": '{"tool_name": "response", "tool_args": {"text": "Built"}}'}
+
+    assert said_in(GREETING, asked, answer) == ["Build it.", "Built"]
+    assert said_in(line, GREETING, asked, placeholder="Salut !\n") == ["Build it."]
+    assert said_in(line, GREETING, placeholder="Salut !") == []
+    # What the person says is said, also in the same words.
+    assert said_in(line, GREETING, line, answer, placeholder="Salut !") == ["Salut !", "Built"]
+    assert said_in(line, answer, asked) == ["Salut !", "Built", "Build it."]
+    assert said_in() == []
+
+
+def test_a_summary_or_a_call_at_the_beginning_is_no_greeting() -> None:
+    call = {"ai": True, "content": '{"tool_name": "search", "tool_args": {"query": "x"}}'}
+
+    assert len(said_in(call, person("Build it."))) == 2
+    assert len(said_in({"ai": False, "content": {"messages_summary": "All."}}, GREETING)) == 2
+
+
+def test_of_a_saved_chat_a_line_that_no_row_shows_was_not_said() -> None:
+    """The newest hosts save a person's line that nobody wrote; their rows tell it."""
+    saved = chat("landing-page")
+    history = json.loads(saved["agents"][0]["history"])
+    topics = [*history["topics"], history["current"]]
+    topics[0]["messages"].insert(0, {"id": "seed", "ai": False, "content": {"user_message": "Hi"}})
+    (asked,) = [
+        message for message in topics[1]["messages"] if "user_message" in message["content"]
+    ]
+    row = {"type": "user", "content": asked["content"]["user_message"], "id": asked["id"]}
+    saved["log"]["logs"].insert(0, row)
+    seeded = {**saved, "agents": [{**saved["agents"][0], "history": json.dumps(history)}]}
+
+    assert [*from_chat(seeded)] == [*from_chat(saved)]
+    assert from_chat(saved)[0].text == row["content"]

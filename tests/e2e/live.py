@@ -108,6 +108,11 @@ def children_host() -> bool:
     return "def get_or_create_subordinate" in _source("tools/call_subordinate.py")
 
 
+def host_has(path: str) -> bool:
+    """Whether the host in A0_ROOT has this file."""
+    return _source(path) != ""
+
+
 def _source(path: str) -> str:
     file = Path(os.environ.get("A0_ROOT") or ".") / path
     return file.read_text("utf-8") if file.is_file() else ""
@@ -407,6 +412,10 @@ class LiveRun:
         """The number of the agent that the host calls the streaming one."""
         number: int | None = self._ask("agents")["streaming"]
         return number
+
+    def is_running(self) -> bool:
+        """Whether a run is on in any chat of this one's."""
+        return bool(self._ask("agents")["running"])
 
     def inside(self, source: str, **values: Any) -> Any:
         """Run `source` in the host's process with `context` and `values`; returns its variable `result` as JSON."""

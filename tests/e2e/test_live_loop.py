@@ -191,7 +191,25 @@ def headings(run: live.LiveRun, number: int) -> list[str]:
 
 
 def told(run: live.LiveRun) -> list[str]:
-    return [row["heading"] for row in run.log_rows() if row["type"] in ("info", "warning")]
+    """What the rows of the chat that the person opened say, but for agents' own."""
+    rows = run.log_rows(run.chat_id)
+    return [row["heading"] for row in rows if row["type"] in ("info", "warning")]
+
+
+# Where a specialist has a chat of its own, the person's next message goes to the orchestrator, which reads who holds
+# the work and lets it go on.
+CHILDREN = live.children_host()
+
+
+def let_go_on() -> list[Any]:
+    return [copied_step] if CHILDREN else []
+
+
+def may_use(request: ChatRequest, tool: str) -> bool:
+    """Whether the model is told of the tool, as text or as a function; never as both."""
+    as_text, as_function = f"### {tool}\n" in request.system, tool in request.offered
+    assert not (as_text and as_function)
+    return as_text or as_function
 
 
 def test_a_specialist_accepts_works_and_its_note_comes_back_to_the_orchestrator() -> None:
@@ -215,8 +233,8 @@ def test_a_specialist_accepts_works_and_its_note_comes_back_to_the_orchestrator(
         first, inner = run.requests[0], run.model.requests_of(DESIGNER)
         assert "You shape what people see" in inner[0].system
         assert "You shape what people see" not in first.system
-        assert all("### handover_reply" in request.system for request in inner)
-        assert "### handover_reply" not in first.system
+        assert all(may_use(request, "handover_reply") for request in inner)
+        assert not may_use(first, "handover_reply")
         assert "# Handover ho-" in inner[0].last
         assert "CSS grid, no framework" in inner[0].last
         found = handed(run)
@@ -459,7 +477,7 @@ def test_an_escalation_stops_the_chain_until_the_person_writes() -> None:
 def test_a_host_that_dies_in_the_middle_finds_the_specialist_again(turn: int) -> None:
     waiting = held(response("never read"))
     script = {
-        "agent0": [hand_over(start=True), response("The draft is ready.")],
+        "agent0": [hand_over(start=True), *let_go_on(), response("The draft is ready.")],
         DESIGNER: [*[ACCEPT][: turn - 1], waiting, done()],
     }
     with start(script) as run:
@@ -472,9 +490,9 @@ def test_a_host_that_dies_in_the_middle_finds_the_specialist_again(turn: int) ->
         assert run.say("Go on, in blue") == "The draft is ready."
         back = run.model.requests_of(DESIGNER)[turn]
         assert back.agent_number == 1
-        assert "Go on, in blue" in back.last
+        assert "Go on, in blue" in (run.requests[turn + 1] if CHILDREN else back).text("user")
         assert "You shape what people see" in back.system
-        assert "### handover_reply" in back.system
+        assert may_use(back, "handover_reply")
         assert "# Handover ho-" in back.text("user")
         assert NOTE["what_happened"] in tool_results(run, "call_subordinate")[0]
         assert kinds(run)[:2] == ["prepared", "delivered"]
@@ -646,6 +664,7 @@ def test_a_message_in_the_moment_of_the_hand_back_loses_no_note(last: dict[str, 
         assert "Now in blue." in briefing(run)
 
 
+@pytest.mark.skipif(CHILDREN, reason="its chat is idle then, and the host starts a run of its own")
 def test_a_message_right_after_the_specialists_run_leaves_the_note_with_the_orchestrator() -> None:
     script = {"agent0": [hand_over(start=True), response("Blue it is.")], DESIGNER: [done()]}
     with start(script, files=probe("_functions/agent/Agent/monologue/end", SPEAK)) as run:
@@ -725,11 +744,14 @@ def test_the_host_lists_the_plugin_and_the_orchestrator_reads_the_roster() -> No
         for page, shown in (("main.html", "has_main_screen"), ("config.html", "has_config_screen")):
             assert plugin[shown] == (live.REPOSITORY / "webui" / page).is_file()
         assert listed["config"]["max_context_tokens"] == 3000
-        system = run.requests[0].system
-        prompt = system[system.index("### handover_to_specialist") :]
+        asked = run.requests[0]
+        assert may_use(asked, "handover_to_specialist")
+        prompt = asked.system[asked.system.find("### handover_to_specialist") :]
+        if asked.native:
+            prompt = json.dumps(asked.function("handover_to_specialist"), separators=(",", ":"))
         prompt = prompt[: prompt.index("- hacker: authorised penetration tests")]
         assert "- frontend_designer: UI, layout, CSS, accessibility" in prompt
-        assert counter().count(prompt) < 450
+        assert counter().count(prompt) <= (700 if asked.native else 421)
         assert "Error loading tool" not in run.host_log()
 
 
@@ -763,7 +785,7 @@ def test_a_host_that_dies_between_verdict_and_return_loses_no_note() -> None:
         run.restart()
 
         assert run.say("Are you there?") == "The draft is ready."
-        note = tool_results(run, "call_subordinate")[0]
+        note = tool_results(run, "handover_to_specialist" if CHILDREN else "call_subordinate")[0]
         assert NOTE["what_happened"] in note
         assert NOTE["observations"] in note
         assert kinds(run)[-1] == "done"
@@ -792,8 +814,8 @@ def test_a_host_that_dies_under_two_specialists_goes_on_from_the_inner_one_up() 
     waiting = held(response("never read"))
     down = hand_over(EXPLORER, goal="Find the tokens", start=True)
     script = {
-        "agent0": [hand_over(start=True), copied_step, response("Reviewed.")],
-        DESIGNER: [down, done(hand_to=REVIEWER)],
+        "agent0": [hand_over(start=True), *let_go_on(), copied_step, response("Reviewed.")],
+        DESIGNER: [down, *let_go_on(), done(hand_to=REVIEWER)],
         EXPLORER: [ACCEPT, waiting, done(what_happened="Tokens are in theme.css.")],
         REVIEWER: [done(what_happened="Reviewed.")],
     }
@@ -805,14 +827,16 @@ def test_a_host_that_dies_under_two_specialists_goes_on_from_the_inner_one_up() 
         run.restart()
 
         assert run.say("Go on") == "Reviewed."
+        down_again = [("agent0", 0), (DESIGNER, 1)] if CHILDREN else []
         assert [(r.profile, r.agent_number) for r in run.requests][4:] == [
+            *down_again,
             (EXPLORER, 2),
             (DESIGNER, 1),
             ("agent0", 0),
             (REVIEWER, 1),
             ("agent0", 0),
         ]
-        assert "Tokens are in theme.css." in run.model.requests_of(DESIGNER)[1].last
+        assert "Tokens are in theme.css." in run.model.requests_of(DESIGNER)[-1].last
         # Nobody awaited the designer's run any more: the next leg stood ready, with its call at the end of the note.
         assert "call_subordinate" in tool_results(run, "call_subordinate")[0]
         assert [move for move in moves(run) if move.endswith("done")] == [
@@ -842,7 +866,7 @@ def test_the_shipped_orchestrator_profile_hands_over_as_itself() -> None:
     with start(script, settings={"agent_profile": orchestrator}) as run:
         assert run.say("Please build the hero") == "The draft is ready."
 
-        assert "### handover_to_specialist" in run.requests[0].system
+        assert may_use(run.requests[0], "handover_to_specialist")
         assert {event["from"] for event in ledger(run) if event["kind"] == "prepared"} == {
             orchestrator
         }
@@ -917,3 +941,29 @@ def test_a_chat_made_from_a_copy_holds_no_handover_of_the_other_chat() -> None:
         assert not any(copied["held"])
         assert any("belongs to another chat" in heading for heading in copied["headings"])
         assert kinds(run) == ["prepared", "delivered", "clarify"]
+
+
+def test_what_is_recorded_takes_one_line_of_the_files_in_a_prompt() -> None:
+    script = {"agent0": [hand_over(), response("Prepared."), response("Hello.")]}
+    with start(script) as run:
+        assert run.say("Prepare the hero") == "Prepared."
+        assert run.say("Hello again") == "Hello."
+
+        first, last = run.requests[0].text(), run.requests[-1].text()
+        assert ".a0proj/" in first
+        assert last.count("handover/") > first.count("handover/")
+        assert ".jsonl" not in last.rpartition("## file tree")[2]
+        assert ".lock" not in last.rpartition("## file tree")[2]
+
+
+def test_the_hosts_greeting_is_no_turn() -> None:
+    script = {"agent0": [hand_over(start=True), response("ok")], DESIGNER: [done()]}
+    with start(script) as run:
+        assert run.say("Please build the hero") == "ok"
+
+        (asked,) = run.model.requests_of(DESIGNER)
+        package = asked.text("user")
+        assert "Please build the hero" in package
+        assert "I'm **Agent Zero**" not in package
+        (log,) = run.root.glob("usr/chats/*/software_orchestrator_history.jsonl")
+        assert "Please build the hero" in log.read_text("utf-8").splitlines()[0]

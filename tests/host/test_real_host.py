@@ -32,7 +32,11 @@ OPTIONAL = {
     "helpers.litellm_transport",
     "helpers.litellm_transport.LiteLLMTransport",
     "helpers.parallel_tools",
+    "helpers.parallel_tools.extract_tool_calls",
     "helpers.parallel_tools.is_parallel_worker",
+    "helpers.parallel_tools.normalize_parallel_tool_calls",
+    "helpers.tool_policy",
+    "helpers.tool_policy.ensure_tool_allowed",
     "tools.call_subordinate.get_or_create_subordinate",
     "tools.call_subordinate.run_subordinate",
 }

@@ -43,15 +43,16 @@ async def run_subordinate(
     """Runs in the caller's task: the child's chat has no task of its own."""
     if not message:
         raise RepairableException("call_subordinate needs a message")
-    message_queue.log_user_message(subordinate.context, message, [], source=" (subordinate)")
+    chat = subordinate.context
+    message_queue.log_user_message(chat, message, [], source=" (subordinate)")
     subordinate.hist_add_user_message(UserMessage(message=message, attachments=attachments or []))
-    persist_chat.save_tmp_chat(subordinate.context)
+    persist_chat.save_tmp_chat(chat)
     try:
         answer = await subordinate.monologue()
         subordinate.history.new_topic()
         return answer
     finally:
-        persist_chat.save_tmp_chat(subordinate.context)
+        persist_chat.save_tmp_chat(chat)
 
 
 def _find(parent: Agent, context_id: str, slot: str) -> Agent | None:
