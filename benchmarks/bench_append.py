@@ -87,10 +87,11 @@ class Records:
         """Only the last event can lack its entry: everybody heals before writing."""
         if not events:
             return
-        last, found = events[-1], "absent"
+        last, stands = events[-1], False
         if last.kind == "briefed":
-            found = briefing.find(self.folder, briefing.plan_from_data(self.folder, last.data))
-        if found != "intact":
+            planned = briefing.plan_from_data(self.folder, last.data)
+            stands = briefing.stands(planned.path, [planned])
+        if not stands:
             self._brief(last.handover)
 
     def _brief(self, handover: str) -> None:

@@ -37,6 +37,7 @@ from usr.plugins.software_orchestrator.benchmarks.evaluation.model import Model
 from usr.plugins.software_orchestrator.benchmarks.evaluation.store import Key, Store
 
 # The published run; the full grid is `--hops 1,3,5` with more seeds.
+PARTS = ("all", "senders", "repairs", "receivers")
 HOPS, SEEDS = (1, 5), (1, 2, 3)
 Job = tuple[Key, Callable[[], dict[str, Any]]]
 
@@ -45,13 +46,14 @@ def jobs(asked: argparse.Namespace, model: Model, store: Store) -> Iterator[Job]
     """All that is to be asked of the model, each with the key of its result."""
     wanted = [chat for chat in chats.load() if not asked.chats or chat.id in asked.chats]
     by_id = {chat.id: chat for chat in chats.load()}
-    for seed in asked.seeds if asked.part != "receivers" else ():
-        for chat in wanted:
+    for seed in asked.seeds:
+        for chat in wanted if asked.part in ("all", "senders") else ():
             yield ["sender", chat.id, seed], partial(senders.send, chat, model, seed)
         for number, (chat_id, _) in enumerate(senders.FAULTY):
-            run = partial(senders.repair, number, by_id[chat_id], model, seed)
-            yield ["repair", number, seed], run
-    for chat in wanted if asked.part != "senders" else ():
+            if asked.part in ("all", "repairs"):
+                run = partial(senders.repair, number, by_id[chat_id], model, seed)
+                yield ["repair", number, seed], run
+    for chat in wanted if asked.part in ("all", "receivers") else ():
         if not chat.questions:
             continue
         passing = receivers.Passing(chat, model, store)
@@ -103,7 +105,7 @@ def options(args: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--model", required=True)
     parser.add_argument("--temperature", type=float, default=0.3)
-    parser.add_argument("--part", choices=("all", "senders", "receivers"), default="all")
+    parser.add_argument("--part", choices=PARTS, default="all")
     parser.add_argument("--chats", type=names, default=(), help="ids, all without it")
     parser.add_argument("--hops", type=numbers, default=HOPS)
     parser.add_argument("--seeds", type=numbers, default=SEEDS)

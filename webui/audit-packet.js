@@ -36,6 +36,7 @@ export function packetSections(found) {
     text("Return condition", packet.return_condition),
     text("Reason", packet.handover_reason),
     items("Authority", [...packet.authority.granted.map((w) => `may ${w}`), ...packet.authority.denied.map((w) => `must not ${w}`)]),
+    text("Tools, enforced", found.tools),
     text("Stopped at", packet.stopped_at),
     items("Sections done", packet.sections_done),
     items("Notes", packet.notes),
@@ -80,6 +81,7 @@ export function returnSections(found) {
 export function eventSections(found) {
   const { queue_s, work_s, latency_s } = found.summary;
   return [
+    text("Worked on", found.summary.on),
     items("Durations", [
       `handover ${duration(latency_s)}`,
       `queue ${duration(queue_s)}`,

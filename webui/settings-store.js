@@ -44,7 +44,8 @@ const model = {
 
   /** The values that differ from what would hold without them. */
   without(values) {
-    return Object.fromEntries(Object.entries(values).filter(([key, value]) => this.view.inherited[key]?.value !== value));
+    const same = (key, value) => JSON.stringify(this.view.inherited[key]?.value) === JSON.stringify(value);
+    return Object.fromEntries(Object.entries(values).filter(([key, value]) => !same(key, value)));
   },
 
   /** The host's Save answers a refusal with "Save failed" alone; so ask first, and say why. */

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from .chats import Chat, Question, holds
@@ -14,7 +15,16 @@ _WORDS_OF_THE_CHAT = ("recent_turns", "person_said", "identity", "topic")
 _NEGATED = re.compile(
     r"\b(?:no|not|never|without|don't|kein\w*|nicht|ohne|sans|pas|ne|sin|non|senza|não|sem|avoid)\b"
 )
-_ANSWER = re.compile(r"^\W*(\d{1,2})\W+([A-E])\b", re.MULTILINE)
+_ANSWER = re.compile(r"^\W*(\d{1,2})\W+(\S.*)$", re.MULTILINE)
+LETTERS = "ABCD"
+
+
+@dataclass(frozen=True)
+class Key:
+    """A question with its answers in the order in which they were offered."""
+
+    question: Question
+    answers: tuple[str, ...]
 
 
 def arrived(chat: Chat, handed: Handed) -> dict[str, Any]:
@@ -63,35 +73,47 @@ def _limit(packet: dict[str, Any], name: str) -> int:
     return len(packet["recent_turns"]) if name == "include_recent_turns" else 0
 
 
-def lettered(question: Question, dice: random.Random) -> tuple[list[str], str]:
-    """The answers in a shuffled order, and the letter of the right one."""
-    answers = [*question.answers]
-    dice.shuffle(answers)
-    return answers, chr(ord("A") + answers.index(question.answers[0]))
+def form(questions: Sequence[Question], dice: random.Random) -> tuple[str, list[Key]]:
+    """The questions as they are asked, and for each its kind and its answers as they are offered.
 
-
-def form(questions: Sequence[Question], dice: random.Random) -> tuple[str, list[dict[str, str]]]:
-    """The questions as they are asked, and for each its kind and the letters that count."""
+    The first answer of a question is right, the last one asks the person.
+    """
     lines, keys = [], []
     for number, question in enumerate(questions, 1):
-        answers, right = lettered(question, dice)
-        ask = chr(ord("A") + answers.index(question.answers[-1]))
-        offered = " ".join(f"{chr(ord('A') + n)}) {answer}." for n, answer in enumerate(answers))
+        answers = [*question.answers]
+        dice.shuffle(answers)
+        offered = " ".join(f"{LETTERS[n]}) {answer}." for n, answer in enumerate(answers))
         lines.append(f"{number}. {question.text} {offered}")
-        keys.append({"kind": question.kind, "right": right, "ask": ask})
+        keys.append(Key(question, tuple(answers)))
     return "\n".join(lines), keys
 
 
-def marked(reply: str, keys: Sequence[dict[str, str]]) -> dict[str, Any]:
+def meant(words: str, answers: Sequence[str]) -> str:
+    """The answer that a line of a reply means, by its letter or its words; "" for none."""
+    plain = words.casefold().strip(" .*\"'")
+    by_words = {answer.casefold(): answer for answer in answers}
+    if plain in by_words:
+        return by_words[plain]
+    letter = re.match(r"\(?([A-D])(?:\W|$)", words.strip(" *\"'"))
+    if letter:
+        return answers[LETTERS.index(letter[1])]
+    held = [answer for answer in by_words if answer in plain]
+    begun = [answer for answer in by_words if plain and answer.startswith(plain)]
+    return by_words[max(held or begun[:1], key=len, default=plain)] if held or begun else ""
+
+
+def marked(reply: str, keys: Sequence[Key]) -> dict[str, Any]:
     """Right answers, and what was answered already and would be asked again."""
-    given = {int(number): letter for number, letter in _ANSWER.findall(reply)}
-    answers = [(given.get(number, ""), key) for number, key in enumerate(keys, 1)]
-    asked = [key for letter, key in answers if letter == key["ask"]]
+    lines = {int(number): words for number, words in _ANSWER.findall(reply)}
+    given = [meant(lines.get(number, ""), key.answers) for number, key in enumerate(keys, 1)]
+    pairs = [(answer, key.question) for answer, key in zip(given, keys, strict=True)]
+    asked = [question for answer, question in pairs if answer == question.answers[-1]]
+    wrong = [question.kind for answer, question in pairs if answer != question.answers[0]]
     return {
         "questions": len(keys),
-        "right": sum(letter == key["right"] for letter, key in answers),
-        "unread": sum(not letter for letter, _ in answers),
+        "right": len(keys) - len(wrong),
+        "unread": given.count(""),
         "asked_again": len(asked),
-        "declines_asked_again": sum(key["kind"] == "decline" for key in asked),
-        "wrong_kinds": [key["kind"] for letter, key in answers if letter != key["right"]],
+        "declines_asked_again": sum(question.kind == "decline" for question in asked),
+        "wrong_kinds": wrong,
     }

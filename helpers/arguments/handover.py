@@ -12,7 +12,7 @@ from pydantic import JsonValue as Json
 from ..values.call import Call
 from ..values.errors import RequestError
 from ..values.names import same, short
-from ..values.packet import Contents, StateField, rows
+from ..values.packet import Contents, StateField, said_rows
 from ..values.roster import Roster, normal
 from ..values.settings import MAX_TOKENS, Settings
 from .contents import contents, said
@@ -58,7 +58,7 @@ class HandoverRequest:
 
 def arguments() -> tuple[str, ...]:
     """The names of all arguments."""
-    return (*OWN, *(row.name for row in rows()))
+    return (*OWN, *(row.name for row in said_rows()))
 
 
 def parse(args: Mapping[Any, Any], call: Call) -> HandoverRequest:
@@ -78,7 +78,7 @@ def parse(args: Mapping[Any, Any], call: Call) -> HandoverRequest:
     asked, answered = sent.read_long(
         "answers", lambda value: answers(said("answers", value, sent), sent), NO_ANSWER
     )
-    given = _with_default(contents(sent, rows()), answered, settings)
+    given = _with_default(contents(sent, said_rows()), answered, settings)
     sent.raise_if_wrong(topic=topic, project_root=root, receiver=profile)
     return HandoverRequest(
         specialist_profile=profile,

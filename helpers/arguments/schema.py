@@ -10,7 +10,7 @@ from typing import get_args
 
 from pydantic import JsonValue as Json
 
-from ..values.packet import Row, StateField, rows
+from ..values.packet import Row, StateField, said_rows
 from . import handover, history, reply
 
 Schema = dict[str, Json]
@@ -75,7 +75,7 @@ _OWN: Mapping[str, Schema] = {
 def handover_schema(roster_lines: str) -> Schema:
     """Of `handover_to_specialist`; whom the agent may hand over to is told with the profile."""
     words = {**WORDS, "specialist_profile": f"{WORDS['specialist_profile']}:\n{roster_lines}"}
-    return _tool(handover.OWN, rows(), ["specialist_profile", "topic"], words)
+    return _tool(handover.OWN, said_rows(), ["specialist_profile", "topic"], words)
 
 
 def reply_schema() -> Schema:

@@ -15,7 +15,9 @@ from .plain import is_name, key, lines, listed, text
 from .sent import Sent
 
 STATUSES: tuple[str, ...] = get_args(StateStatus)
-WITHOUT_VALUE = frozenset({"declined", "skipped_not_triggered", "skipped_section_omitted"})
+WITHOUT_VALUE = frozenset(
+    {"declined", "claimed", "skipped_not_triggered", "skipped_section_omitted"}
+)
 # Nobody has answered yet, in the words that models use for it.
 _OPEN = frozenset((
     "open", "open_question", "open_questions", "unknown", "unanswered", "not_answered", "undecided",

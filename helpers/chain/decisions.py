@@ -135,7 +135,7 @@ def _renew(known: _Decisions, old: Decision, item: Decision, hop: Hop) -> None:
     new = _next_version(old, item, hop.owner)
     if new == old:
         return
-    if is_persons(old) and key(item.owner) != PERSON:
+    if is_persons(old) and not _by_the_person(item, old, hop):
         hop.warnings.append(
             f"decision {old.id} v{old.version} is the person's own and stays as it is;"
             " ask the person to change it"
@@ -148,6 +148,17 @@ def _renew(known: _Decisions, old: Decision, item: Decision, hop: Hop) -> None:
         known.add(new)
     if new.supersedes != old.supersedes:
         _supersede(known, new, hop)
+
+
+def _by_the_person(item: Decision, old: Decision, hop: Hop) -> bool:
+    """Whether a change of the person's own decision is theirs: said to be, and in their words. One
+    that they declined or decided is not taken up or dropped by its status alone."""
+    if key(item.owner) != PERSON:
+        return False
+    if words(item.text) != words(old.text):
+        return hop.evidence.persons_words(item.text)
+    says_more = "status" not in item.model_fields_set or item.status == old.status
+    return says_more or hop.evidence.persons_words("")
 
 
 def _is_older(item: Decision, old: Decision) -> bool:
@@ -178,7 +189,7 @@ def _supersede(known: _Decisions, new: Decision, hop: Hop) -> None:
             f"decision {new.id} supersedes {new.supersedes},"
             " which is not an active decision of this chain"
         )
-    elif is_persons(old) and not is_persons(new):
+    elif is_persons(old) and not _by_the_person(new, old, hop):
         hop.warnings.append(
             f"decision {old.id} v{old.version} is the person's own and stays active;"
             " ask the person to change it"

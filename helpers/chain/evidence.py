@@ -15,10 +15,13 @@ class Evidence:
 
     `takes_back(decline, item)` tells whether the person, in the words of the item, took that decline
     back since; `when(hop)` gives the time of a hop; `lifts` are fields that the person at the command
-    line lifts; `artifact(path)` gives sha256 and size (bytes) of a referenced file.
+    line lifts; `artifact(path)` gives sha256 and size (bytes) of a referenced file;
+    `persons_words(text)` tells whether the person wrote these words ("": whether they make the call
+    themselves).
     """
 
     takes_back: Callable[[StateField, StateField], bool] = lambda decline, item: False
+    persons_words: Callable[[str], bool] = lambda text: True
     when: Callable[[int], str] = lambda hop: ""
     lifts: tuple[str, ...] = ()
     artifact: Callable[[str], tuple[str, int | None]] = lambda path: ("", None)

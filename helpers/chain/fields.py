@@ -12,6 +12,7 @@ from .answered import name_key
 from .evidence import Hop
 
 _WITH_VALUE = frozenset({"answered", "volunteered"})
+_DECLINES = frozenset({"declined", "claimed"})
 
 
 def gather_fields(
@@ -35,6 +36,8 @@ def gather_fields(
             fields[name] = new
         elif old.status == "declined":
             fields[name] = _after_decline(old, new, hop)
+        elif old.status == "claimed":
+            _after_claim(fields, old, new)
         else:
             fields[name] = _after_value(old, new, hop)
     return tuple(fields.values())
@@ -59,9 +62,11 @@ def _is_empty(item: StateField) -> bool:
 
 
 def _after_value(old: StateField, new: StateField, hop: Hop) -> StateField:
-    """A real answer or a decline replaces; a blank or a skip does not replace a value."""
+    """A real answer or a decline replaces; a blank, a skip or a claim does not replace a value."""
     if new.status == "declined":
         return new
+    if new.status == "claimed" and old.status in _WITH_VALUE:
+        return old
     if new.status in _WITH_VALUE and not blank(new.value):
         kept_words = old.verbatim if old.value == new.value else ""
         return new.model_copy(update={"verbatim": new.verbatim or kept_words})
@@ -77,8 +82,17 @@ def _after_value(old: StateField, new: StateField, hop: Hop) -> StateField:
     return new
 
 
+def _after_claim(fields: dict[str, StateField], old: StateField, new: StateField) -> None:
+    """Whatever is said of it now replaces a claimed decline; a blank takes it back."""
+    if _is_empty(new):
+        del fields[old.field]
+        return
+    kept_words = old.verbatim if new.status in _DECLINES else ""
+    fields[old.field] = new.model_copy(update={"verbatim": new.verbatim or kept_words})
+
+
 def _after_decline(old: StateField, new: StateField, hop: Hop) -> StateField:
-    if new.status == "declined":
+    if new.status in _DECLINES:
         return old.model_copy(update={"verbatim": old.verbatim or new.verbatim})
     by = _lifted_by(old, new, hop)
     if by:

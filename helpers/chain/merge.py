@@ -76,6 +76,7 @@ def merge(
         before = base if row.travels.inherited else nothing
         update[row.name] = _next(row, before, given, hop)
     packet = base.model_copy(update=update)
+    packet = packet.model_copy(update={"state": _without_reopened(packet.state, given)})
     still_open = _unsettled(packet.open_questions, packet.state)
     packet = packet.model_copy(update={"open_questions": still_open})
     return Merged(packet, tuple(hop.warnings), tuple(hop.lifts))
@@ -162,6 +163,16 @@ def _unsettled(
     return tuple(
         item for item in questions if settled.isdisjoint((name_key(item.field), name_key(item.id)))
     )
+
+
+def _without_reopened(state: Iterable[StateField], given: Contents) -> tuple[StateField, ...]:
+    """Without claimed declines that are now said to be open."""
+    reopened = {name_key(item.field) for item in given.open_questions if item.field}
+    kept = []
+    for item in state:
+        if item.status != "claimed" or name_key(item.field) not in reopened:
+            kept.append(item)
+    return tuple(kept)
 
 
 def told_once(turns: Sequence[Turn], summary: str) -> tuple[tuple[Turn, ...], tuple[str, ...]]:

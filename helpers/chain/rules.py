@@ -38,7 +38,9 @@ class Sender:
         return chain.ancestors(self.inside.id) if self.inside else ()
 
     def depth(self, chain: Chain) -> int:
-        return len(self.line(chain))
+        """How many handovers are open around it, those on the machine that it came from included."""
+        line = self.line(chain)
+        return len(line) + line[-1].packet.identity.depth if line else 0
 
 
 def check_sender(sender: Sender, caller: Caller, receiver: Specialist, roster: Roster) -> None:
@@ -116,7 +118,7 @@ def check_answers(chain: Chain, handover_id: str, receiver: str) -> None:
 def check_depth(chain: Chain, sender: Sender, settings: Settings) -> None:
     """At most `max_handover_depth` handovers inside each other. Raises RefusedError (depth)."""
     line = sender.line(chain)
-    if len(line) >= settings.max_handover_depth:
+    if sender.depth(chain) >= settings.max_handover_depth:
         path = " > ".join(handover.receiver for handover in reversed(line))
         raise RefusedError(
             f"max_handover_depth {settings.max_handover_depth} is reached ({path})",

@@ -26,12 +26,12 @@ from .demo import demo
 from .handover import handover
 from .history import history
 from .keys import key, trust
-from .one_handover import close, show
+from .one_handover import close, redact, show
 from .options import EXIT_CODES
-from .records import audit, metrics, verify
+from .records import audit, heal, metrics, verify
 from .terminal import complain, speak_utf8
 
-COMMANDS = (handover, show, close, history, audit, verify, metrics, key, trust, demo)
+COMMANDS = (handover, show, close, redact, history, audit, verify, heal, metrics, key, trust, demo)
 NAME = "execute.py"
 
 

@@ -1,4 +1,4 @@
-"""`show` and `close`: one recorded handover, named by its id."""
+"""`show`, `close` and `redact`: one recorded handover, named by its id."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 
 from ..chain.chain import Chain, Handover
 from ..flow.close import close as close_handover
+from ..flow.mend import take_out
 from ..flow.show import package_text, story_of
 from ..flow.standing import not_recorded
 from ..records.chain_ledger import trust_of
@@ -76,6 +77,32 @@ def close(settings_file: str | None, project: str, reason: str, identifier: str)
     identity = handover.packet.identity
     was = f"{identity.sender} → {identity.receiver}, was {handover.state}"
     say(f"Closed {handover.id} ({was}) as cancelled: {one_line(reason)}")
+    return 0
+
+
+@click.command("redact", epilog=EXIT_CODES)
+@settings_option
+@project_option
+@click.option("--reason", required=True, help="why; stands in the ledger")
+@click.argument("identifier", metavar="ID")
+def redact(settings_file: str | None, project: str, reason: str, identifier: str) -> int:
+    """Record that you took a handover's entries out of its briefing, so that they stay out."""
+    if not reason.strip():
+        hint = "say why in a few words; it stands in the ledger"
+        raise RequestError("--reason is empty", hint, "missing")
+    call = call_of(Caller(project_root=project_root(project)), settings_file)
+    recorded = recorded_handover(identifier, call)
+    if not recorded.own:
+        raise RefusedError(
+            f"{recorded.handover.id} was recorded by another installation",
+            "redact it there",
+            "unknown_reference",
+        )
+    take_out(recorded.handover.id, reason, call)
+    say(
+        f"Recorded: the entries of {recorded.handover.id} stay out of the briefing once you have"
+        f" deleted them there. The ledger (chains/) still holds what it recorded."
+    )
     return 0
 
 

@@ -1,16 +1,18 @@
-"""`audit`, `verify` and `metrics`: what the records of a project, or a folder of them, say."""
+"""`audit`, `verify`, `heal` and `metrics`: the records of a project, or of a folder of projects."""
 
 from __future__ import annotations
 
 import click
 
+from ..flow import mend
 from ..records.chain_ledger import trust_of
 from ..values.call import Caller
 from ..views import report
+from ..views.audit import projects
 from ..views.metrics import sla_of
 from .call import call_of
 from .options import EXIT_CODES, folder_named, json_option, records_argument, settings_option
-from .terminal import console, say
+from .terminal import complain, console, say
 
 
 @click.command("audit", epilog=EXIT_CODES)
@@ -55,6 +57,23 @@ def verify(settings_file: str | None, as_json: bool, directory: str) -> int:
         console=None if as_json else console(),
         trust=trust_of(call),
     )
+
+
+@click.command("heal", epilog=EXIT_CODES)
+@settings_option
+@records_argument
+def heal(settings_file: str | None, directory: str) -> int:
+    """Write again what a merge in git took out of the briefings, from this installation's ledgers."""
+    call = call_of(Caller(), settings_file)
+    written, complaints = 0, list[str]()
+    for folder in projects(folder_named(directory, "DIR")):
+        healed, told = mend.heal(folder, call.at(str(folder.root)))
+        written += healed
+        complaints += told
+    say(f"{written:,} entries were missing and stand in their briefings again")
+    for complaint in complaints:
+        complain(f"ERROR: {complaint}")
+    return 1 if complaints else 0
 
 
 @click.command("metrics", epilog=EXIT_CODES)

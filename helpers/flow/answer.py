@@ -13,6 +13,7 @@ from ..records.book import briefing_path, newest_verdict
 from ..records.folder import HandoverFolder
 from ..text import fitting, note
 from ..text.fitting import Part
+from ..text.quote import on_one_line
 from ..values.call import Call
 from ..values.errors import RequestError
 from ..values.events import Closing, DeclineLifted, Escalated, Event, Note
@@ -104,7 +105,7 @@ def note_parts(
         closing.note,
         (*more, *closing.warnings),
         before=handover.packet,
-        foot=f"briefing: {briefing_path(folder, packet)}\n",
+        foot=f"briefing: {on_one_line(str(briefing_path(folder, packet)))}\n",
     )
     parts = []
     for part in made:

@@ -92,7 +92,8 @@ def delivered_package(
 ) -> Package:
     """The package of a recorded handover, and at its end what was said beside the reference."""
     packet = with_turns(handover.packet, limits)
-    told = (*notices(book.chain), *briefing_notices(book, handover.packet))
+    about_it = notices(book.chain, handover.prepared.tools)
+    told = (*about_it, *briefing_notices(book, handover.packet))
     earlier = earlier_work(book.chain, packet)
 
     def packed(reserve: int) -> Package:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..chain.chain import Chain
@@ -16,11 +16,14 @@ from ..text import package as text_package
 from ..text.fitting import Package, Part
 from ..text.masking import Mask
 from ..text.quote import on_one_line, one_line
+from ..text.tools import tools_told
 from ..values.call import Call
 from ..values.errors import RecordError, RequestError
 from ..values.packet import HandoverPacket, Turn
 from ..values.roster import Roster
+from ..values.tools import Tools
 
+SHARE_OF_PERSON = 5  # the person's own sentences get one part of so many of the limit
 _NOBODY = "someone"
 _ROLES = frozenset({"user", "assistant", "system", "tool", "summary"})
 _SHORTER_TITLES = (text_package.TITLE_CHARS, 40, 24)
@@ -63,6 +66,7 @@ class _Drawing:
     notices: tuple[str, ...]
     earlier: tuple[tuple[str, str], ...]
     mask: Mask
+    said_elsewhere: str = ""
 
     def parts(self, title_chars: int = 0, artifact_counts: str = "") -> tuple[Part, ...]:
         """`title_chars` 0: decisions are not shortened. `artifact_counts` is the line that stands
@@ -76,6 +80,7 @@ class _Drawing:
             title_chars=title_chars,
             artifact_status=self.artifacts,
             artifact_counts=artifact_counts,
+            said_elsewhere=self.said_elsewhere,
         )
         return tuple(map(fitting.inert_part, fitting.masked_parts(parts, self.mask)))
 
@@ -102,22 +107,40 @@ def package_of(
     """
     counter, limit = call.ports.counter(), limits.tokens - reserve
     packet = with_known_speakers(packet, call.settings.roster)
-    drawing = _Drawing(
+    of_all = _Drawing(
         packet, foot or foot_here(folder, packet), artifacts, notices, earlier, call.ports.mask
     )
+    drawing, elsewhere = with_persons_words(of_all, limit, counter.count, with_turns=True)
     package = fitting.whole(drawing.parts(), counter.count, likely_tokens=limit)
     estimated = package.tokens
+    if limits.overflow == "fit" and estimated > limit:  # turns may have to go
+        drawing, elsewhere = with_persons_words(of_all, limit, counter.count, with_turns=False)
     if limits.overflow == "fit":
         if keeps_room and packet.artifacts:
             check_room(drawing, limit, counter.count)
         if estimated > limit:
             package = fitted(drawing, limit, counter.count)
+    if elsewhere:
+        package = replace(package, omitted=(*package.omitted, elsewhere))
     return Packed(package, estimated, counter.name)
 
 
 def foot_here(folder: HandoverFolder, packet: HandoverPacket) -> str:
     where = on_one_line(str(briefing_path(folder, packet)))
     return f"briefing: {where}\n{resources.text('package_foot')}"
+
+
+def with_persons_words(
+    drawing: _Drawing, limit_tokens: int, count: fitting.Count, *, with_turns: bool
+) -> tuple[_Drawing, str]:
+    """The drawing with as many of the person's sentences as a fifth of the limit holds, and a line
+    for what is left out, "" for nothing."""
+    room = limit_tokens // SHARE_OF_PERSON
+    travel = text_package.travelling(drawing.packet, room, count, with_turns=with_turns)
+    packet = drawing.packet.model_copy(update={"person_said": travel.said})
+    told = f"The person said: turns {travel.turns} left out; request_full_history gives them"
+    told = told if travel.turns else ""
+    return replace(drawing, packet=packet, said_elsewhere=travel.line), told
 
 
 def fitted(drawing: _Drawing, limit_tokens: int, count: fitting.Count) -> Package:
@@ -197,7 +220,7 @@ def earlier_work(chain: Chain, packet: HandoverPacket) -> tuple[tuple[str, str],
     )
 
 
-def notices(chain: Chain) -> tuple[str, ...]:
+def record_notices(chain: Chain) -> tuple[str, ...]:
     """What sender and receiver must know about the record itself."""
     told = list(damage.notices(chain.damage))
     if chain.foreign:
@@ -206,6 +229,15 @@ def notices(chain: Chain) -> tuple[str, ...]:
             " them was used."
         )
     return tuple(told)
+
+
+def notices(chain: Chain, tools: Tools, *, enforced: bool = True) -> tuple[str, ...]:
+    """What the receiver must know of the record itself, and which tools are its to use."""
+    told = record_notices(chain)
+    if not tools:
+        return told
+    how = ", enforced" if enforced else ""
+    return (*told, f"tools{how}: {tools_told(tools)}.")
 
 
 def briefing_notices(book: Book, packet: HandoverPacket) -> tuple[str, ...]:

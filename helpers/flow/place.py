@@ -11,19 +11,22 @@ from ..records import shelf
 from ..records.book import Place, open_chain
 from ..records.folder import HandoverFolder
 from ..values.call import Call
-from ..values.errors import Code, HandoverError, RefusedError, RequestError
+from ..values.errors import Code, HandoverError, RecordError, RefusedError, RequestError
 from .standing import not_recorded
 
 
 def place(topic: str, project_root: str, call: Call) -> Place:
     """Where the chain is kept: inside a handover it is that handover's chain, whatever the arguments
-    say. Raises RefusedError (nothing_open)."""
+    say. Raises RefusedError (nothing_open, path_unsafe)."""
     caller = call.caller
     inside = caller.inside or caller.continues
-    root = caller.project_root if caller.inside and caller.project_root else project_root
+    is_own = bool(caller.inside and caller.project_root)
+    root = caller.project_root if is_own else project_root
+    outside = "" if is_own or inside else caller.outside(root)
     folder = HandoverFolder.open(root)
     if not inside:
-        return Place(folder, shelf.chain_of_topic(folder, topic, caller.chat_id))
+        chain_id = shelf.chain_of_topic(folder, topic, caller.chat_id)
+        return Place(folder, chain_id, (outside,) if outside else ())
     chain = shelf.chain_holding(folder, inside, caller.chat_id, call)
     if chain is None:
         raise not_recorded(inside, folder, call, "check the id", "nothing_open")
@@ -55,6 +58,8 @@ def refusal_of(
         request = parse(args, call)
     except RequestError as not_understood:
         about = about or not_understood
+    except RecordError:
+        return Refusal("", "", "", code, why, stops)  # what cannot be masked is not looked at
     if about is not None:
         return Refusal(about.topic, about.project_root, about.receiver, code, why, stops)
     root, receiver = request.project_root, request.specialist_profile

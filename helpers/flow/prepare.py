@@ -27,7 +27,7 @@ from ..values.events import DeclineLifted, State, about
 from ..values.packet import HandoverPacket
 from ..values.roster import Specialist
 from .artifacts import Files
-from .package import Limits, Packed, earlier_work, notices, package_of, with_turns
+from .package import Limits, Packed, earlier_work, notices, package_of, record_notices, with_turns
 from .packet import NextPacket, next_packet, sender_of
 from .place import place, record_refusal, refusal_of
 
@@ -98,12 +98,13 @@ def prepare(args: Mapping[Any, Any], call: Call) -> Prepared:
 
 def prepare_request(request: HandoverRequest, call: Call) -> Prepared:
     """`prepare` for arguments that are understood already."""
-    with open_chain(place_of(request, call), call) as book:
+    where = place_of(request, call)
+    with open_chain(where, call) as book:
         with refusals_recorded(book, request.specialist_profile):
             decided = decide(request, book, call)
-        if isinstance(decided, Prepared):
-            return decided
-        return record(book, decided, request, call)
+        if not isinstance(decided, Prepared):
+            decided = record(book, decided, request, call)
+        return replace(decided, warnings=(*where.warnings, *decided.warnings))
 
 
 def decide(request: HandoverRequest, book: Book | Sketch, call: Call) -> Prepared | Made:
@@ -134,7 +135,7 @@ def preview(args: Mapping[Any, Any], call: Call) -> Prepared:
     briefing = briefing_now(where.folder, decided.packet)
     would_be = replace(briefing, newly_created=not briefing.existed_before)
     would_say = prepared_of(decided, request, would_be, call)
-    return replace(would_say, warnings=(*would_say.warnings, *notices(chain)))
+    return replace(would_say, warnings=(*would_say.warnings, *record_notices(chain)))
 
 
 def briefing_now(folder: HandoverFolder, packet: HandoverPacket) -> Written:
@@ -219,7 +220,7 @@ def packed_for_the_sender(
         book.folder,
         call,
         artifacts=made.files.status(made.packet),
-        notices=notices(book.chain),
+        notices=notices(book.chain, made.tools),
         earlier=earlier_work(book.chain, made.packet),
         keeps_room=True,
     )
@@ -241,6 +242,7 @@ def record(book: Book, made: Made, request: HandoverRequest, call: Call) -> Prep
         person_messages=call.caller.person_count,
         answers=request.answers,
         continues=call.caller.continues,
+        came=call.caller.came or None,
         limit=request.max_context_tokens,
         overflow=request.overflow,
         estimated=packed.estimated_tokens,
@@ -249,8 +251,10 @@ def record(book: Book, made: Made, request: HandoverRequest, call: Call) -> Prep
         turns=len(packet.recent_turns),
         include_recent_turns=request.include_recent_turns,
         authority_asked=made.next.authority_asked,
+        tools=made.next.tools,
         token_counter=packed.counter,
         warnings=prepared.warnings,
+        contradicted=made.next.contradicted,
     )
     event = book.snapshot(about(packet, snapshot), before=tuple(before))
     written = book.brief(event)
@@ -283,7 +287,7 @@ def prepared_of(made: Made, request: HandoverRequest, briefing: Written, call: C
 def record_warnings(book: Book, packet: HandoverPacket) -> tuple[str, ...]:
     """What the caller should know of the record itself."""
     account = book.account(packet)
-    warnings = [*account.lines(), *notices(book.chain)]
+    warnings = [*account.lines(), *record_notices(book.chain)]
     if book.unhealed:
         warnings.append(f"an earlier entry is still missing in its briefing: {book.unhealed}")
     return (*warnings, *account.unread)
@@ -297,7 +301,7 @@ def again(
     It travels with its recorded limits; a call with other ones is told so.
     """
     files, prepared = Files(book.folder), handover.prepared
-    told = notices(book.chain)
+    told = record_notices(book.chain)
     asked, recorded = limits_asked(request), limits_of(handover)
     packed = package_of(
         with_turns(handover.packet, recorded),
@@ -305,7 +309,7 @@ def again(
         book.folder,
         call,
         artifacts=files.status(handover.packet),
-        notices=told,
+        notices=notices(book.chain, prepared.tools),
         earlier=earlier_work(book.chain, handover.packet),
     )
     warnings = [*prepared.warnings, *request.warnings, *files.warnings(handover.packet), *told]

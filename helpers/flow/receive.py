@@ -7,7 +7,7 @@ exit action (seed 002).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..arguments.reply import NOTE_PARTS, ReplyRequest, parse_reply
@@ -24,9 +24,12 @@ from ..values.events import Draft, about
 from ..values.packet import HandoverPacket, StateField
 from .answer import Answer, answer_of
 from .artifacts import Files
+from .grounded import Grounded, grounded, with_persons_words
 from .package import briefing_notices
 from .packet import evidence
-from .standing import holding, specialist_of
+from .standing import held_by, holding, specialist_of
+
+MOST_TOOLS_NOTED = 20
 
 
 def reply(args: Mapping[Any, Any], call: Call, *, asks_again: bool = True) -> Answer:
@@ -146,7 +149,8 @@ def hand_back(book: Book, handover: Handover, request: ReplyRequest, call: Call)
     """Merge what the specialist decided, changed, rejected and asked into the chain, record it, and
     tell the superior."""
     kind = events.VERDICTS[request.verdict]
-    packet, merged = returned_packet(book, handover, request, call)
+    returned = returned_packet(book, handover, request, call)
+    packet, merged = returned.packet, returned.merged
     note = note_of(request, handover)
     closing: dict[str, Any] = {
         "packet": packet,
@@ -154,7 +158,8 @@ def hand_back(book: Book, handover: Handover, request: ReplyRequest, call: Call)
         "outcome": request.outcome or ("completed" if request.verdict == "done" else "blocked"),
         "hand_to": request.hand_to,
         "person_messages": call.caller.person_count,
-        "warnings": (*request.warnings, *merged.warnings),
+        "warnings": (*request.warnings, *returned.claims.warnings, *merged.warnings),
+        "contradicted": returned.claims.contradicted,
     }
     if request.verdict == "escalate":
         closing["why"] = request.reason or request.what_happened
@@ -172,22 +177,32 @@ def hand_back(book: Book, handover: Handover, request: ReplyRequest, call: Call)
     return replace(answer, lifts=merged.lifts)
 
 
-def returned_packet(
-    book: Book, handover: Handover, request: ReplyRequest, call: Call
-) -> tuple[HandoverPacket, merge.Merged]:
+@dataclass(frozen=True)
+class Returned:
+    """The chain's packet with a hand-back in it, what of the hand-back is founded, and what merging
+    it told."""
+
+    packet: HandoverPacket
+    claims: Grounded
+    merged: merge.Merged
+
+
+def returned_packet(book: Book, handover: Handover, request: ReplyRequest, call: Call) -> Returned:
     """The chain's packet with this hand-back in it; what was required and not done is marked so
     (seed 000, dropped calls)."""
     chain, identity = book.chain, handover.packet.identity
     proof = evidence(chain, Files(book.folder), call)
     as_owner = identity.model_copy(update={"sender": identity.receiver})
     before = merge.brought_up(handover.packet, chain.newest)
-    merged = merge.merge(before, request.given, as_owner, proof)
+    claims = grounded(request.given, chain, call, identity.depth)
+    merged = merge.merge(before, claims.given, as_owner, proof)
     packet = merge.brought_up(handover.packet, merged.packet)
+    packet = with_persons_words(packet, chain, call, merged.lifts)
     if request.verdict != "done" or request.outcome in ("partial", "blocked"):
         packet = unfinished(packet, handover, request.verdict, call, request.given.stopped_at)
     elif not request.given.stopped_at:  # said to be complete: nothing stands still any more
         packet = packet.model_copy(update={"stopped_at": ""})
-    return packet, merged
+    return Returned(packet, claims, merged)
 
 
 def unfinished(
@@ -278,3 +293,23 @@ def note_failed_start(handover_id: str, error: RefusedError, call: Call) -> None
     with holding(handover_id, call) as (book, handover):
         refused = events.Refused(code=error.code, why=error.message)
         book.write(about(handover.packet, refused))
+
+
+def note_refused_tool(handover_id: str, tool: str, call: Call) -> None:
+    """Record that a tool was tried that is not the specialist's to use: each once, and no more than
+    `MOST_TOOLS_NOTED`, however often a model tries."""
+    if not _is_news(held_by(handover_id, call), tool):
+        return
+    with holding(handover_id, call) as (book, handover):
+        if _is_news(handover, tool):
+            why = f"{tool} is not {handover.receiver}'s to use"
+            refused = events.Refused(code="authority", why=why, tool=tool)
+            book.write(about(handover.packet, refused))
+
+
+def _is_news(handover: Handover, tool: str) -> bool:
+    noted = set()
+    for event in handover.events:
+        if isinstance(event.payload, events.Refused) and event.payload.tool:
+            noted.add(event.payload.tool)
+    return tool not in noted and len(noted) < MOST_TOOLS_NOTED

@@ -9,15 +9,17 @@ import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import PurePath
 from typing import Any
 
 from ..arguments.answer_text import MOST_CHARS, reply_in
 from ..chain import rules
-from ..chain.chain import Handover
+from ..chain.chain import Chain, Handover
 from ..records import resources, shelf
 from ..records.artifacts import text_of
 from ..records.folder import HandoverFolder
+from ..records.identity import fingerprint_of, signer_of
 from ..remote.protocol import Task
 from ..text.fitting import Package
 from ..text.masking import safe
@@ -26,6 +28,7 @@ from ..values.call import Call
 from ..values.errors import RecordError, RefusedError, RemoteError, RequestError
 from ..values.events import Accepted, Delivered, about
 from ..values.packet import HandoverPacket
+from ..values.parcel import Parcel, Terms, line_of
 from ..values.remote import Remote
 from . import close, receive
 from .answer import Answer
@@ -35,6 +38,7 @@ from .prepare import limits_of
 from .standing import held_by, holding, of_chat, task_of
 
 INLINED_BYTES = 40_000
+_NO_VERDICT = ("failed", "cancelled")  # how an installation of the plugin tells of these
 _PERSONS_WORDS = ("recent_turns", "person_said")  # what `share: fields` keeps here
 
 
@@ -65,10 +69,13 @@ def outgoing(handover_id: str, call: Call, remote: Remote) -> Outgoing:
             book.folder,
             call,
             artifacts={named.path: status[item.path] for named, item in pairs},
-            notices=notices(book.chain),
+            notices=notices(book.chain, handover.prepared.tools, enforced=False),
             earlier=earlier_work(book.chain, packet),
             foot=resources.text("package_foot_remote"),
         ).package
+        if remote.key:
+            parcel = parcel_for(handover, shared, book.chain, call, remote)
+            package = replace(package, text=f"{package.text}\n{parcel}")
         if remote.inline_artifacts:
             package = with_files(package, packet, limits.tokens, book.folder, call)
         delivered = Delivered(
@@ -100,6 +107,37 @@ def shared_packet(packet: HandoverPacket, remote: Remote, folder: HandoverFolder
             name = path.name
         artifacts.append(item.model_copy(update={"path": name}))
     return packet.model_copy(update={**kept, "artifacts": tuple(artifacts)})
+
+
+def parcel_for(
+    handover: Handover, shared: HandoverPacket, chain: Chain, call: Call, remote: Remote
+) -> str:
+    """The line with the same as a signed package, for the plugin there. Raises RemoteError."""
+    signer = signer_of(call.ports.key())
+    if signer is None:
+        message = "a signed package needs the package cryptography"
+        raise RemoteError(message, "pip install cryptography, or take `key` out of the entry")
+    settings = call.settings
+    line = (*chain.ancestors(handover.id), *chain.run(handover.id))
+    visited = dict.fromkeys(item.receiver for item in line if item.id != handover.id)
+    terms = Terms(
+        depth=handover.packet.identity.depth,
+        max_depth=settings.max_handover_depth,
+        hops=max(0, settings.max_handovers_per_chain - len(chain.counted)),
+        rounds=max(0, settings.max_handovers_per_chat - call.ports.rounds.made),
+        visited=tuple(visited),
+        tools=handover.prepared.tools,
+        onward=remote.remote_onward,
+    )
+    parcel = Parcel(
+        by=signer.public,
+        to=fingerprint_of(remote.key),
+        handover=handover.id,
+        expires=call.ports.clock() + timedelta(minutes=remote.timeout_minutes),
+        terms=terms,
+        packet=shared,
+    )
+    return line_of(parcel, signer.sign)
 
 
 def with_files(
@@ -185,6 +223,9 @@ def came_to(handover_id: str, task: Task, call: Call, remote: Remote) -> Answer:
 def _completed(handover_id: str, said: str, call: Call, where: str) -> Answer:
     """A verdict where one can be read, else done as it said."""
     reply = reply_in(said)
+    if reply is not None and reply.get("verdict") in _NO_VERDICT:
+        why = f"{where}: {one_line(str(reply.get('reason', '')), 500)}"
+        return close.close(handover_id, str(reply["verdict"]), why, call)
     if reply is not None and reply.get("verdict") != "accept":
         try:
             return _verdict(handover_id, _without_files(reply, where), call)

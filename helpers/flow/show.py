@@ -6,7 +6,7 @@ from ..chain.chain import Chain, Handover
 from ..records.book import briefing_path
 from ..records.folder import HandoverFolder
 from ..text.damage import losses
-from ..text.quote import one_line
+from ..text.quote import on_one_line, one_line
 from ..values.call import Call
 from ..values.names import quoted
 from .answer import told_before
@@ -23,7 +23,7 @@ def story_of(handover: Handover, chain: Chain, folder: HandoverFolder, call: Cal
         f"{handover.id}: {identity.sender} → {identity.receiver}, {handover.state}",
         f"topic {one_line(handover.packet.topic)}, chain {chain.id}, hop {handover.hop},"
         f" depth {identity.depth}",
-        f"briefing {briefing_path(folder, handover.packet)}",
+        f"briefing {on_one_line(str(briefing_path(folder, handover.packet)))}",
     ]
     for event in handover.events:
         lines.append(f"{event.time[:19].replace('T', ' ')} UTC  {event.kind}")
@@ -46,7 +46,7 @@ def package_text(handover: Handover, chain: Chain, folder: HandoverFolder, call:
         folder,
         call,
         artifacts=files.status(handover.packet),
-        notices=notices(chain),
+        notices=notices(chain, handover.prepared.tools),
         earlier=earlier_work(chain, handover.packet),
     )
     return packed.package.text

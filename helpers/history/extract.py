@@ -7,7 +7,7 @@ miss one than invent one: everything returned is a quotation. The words are in `
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
@@ -132,7 +132,15 @@ def findings(message: Message) -> list[Finding]:
     return _stated(sentences(message.text), rules) if rules else []
 
 
-def _stated(said: Iterable[str], rules: Rules) -> list[Finding]:
+def told_sentences(text: str, also: Callable[[str], bool]) -> list[str]:
+    """The person's sentences that state something, and those that `also` finds."""
+    rules = patterns.RULES_OF["user"]
+    return [finding.quote for finding in _stated(sentences(text), rules, also)]
+
+
+def _stated(
+    said: Iterable[str], rules: Rules, also: Callable[[str], bool] = lambda sentence: False
+) -> list[Finding]:
     stated: list[Finding] = []
     before = ""
     goes_on = False  # the sentence before was a decision: its reason or owner may follow
@@ -140,7 +148,7 @@ def _stated(said: Iterable[str], rules: Rules) -> list[Finding]:
         if goes_on and any_of(_LABELLED).match(sentence):
             stated[-1] = Finding("decision", f"{stated[-1].quote} {sentence}")
             continue
-        kind = _kind_of(sentence, rules)
+        kind = _kind_of(sentence, rules) or ("decision" if also(sentence) else None)
         goes_on = kind == "decision"
         if kind == "decision" and any_of(patterns.BACKWARD).search(sentence):
             if stated and stated[-1].quote == before:

@@ -20,8 +20,17 @@ from ..records.files import open_append, open_read
 from ..text.masking import Mask, clean, map_text
 from ..values.errors import RecordError
 from .extract import findings
+from .heard import glance_at
 from .lines import Reference, Resolve, head_of, line_with
-from .message import SUMMARY, Record, kind_and_words, masked_content, message_of, record_of
+from .message import (
+    SUMMARY,
+    Record,
+    kind_and_words,
+    masked_content,
+    message_of,
+    record_of,
+    typed_words,
+)
 from .transcript import Transcript, history_records, without_opening
 
 NAME: Final = "software_orchestrator_history.jsonl"
@@ -40,13 +49,15 @@ _FULL_LINE_BYTES: Final = 600
 class Source:
     """Whose message it is: the agent's `number` and `profile`, the `handover` it works in or "".
 
-    `messages` is the folder where the host keeps big tool results, or None.
+    `messages` is the folder where the host keeps big tool results, or None. `person` tells, of the
+    masked words of a message for an agent, where a person wrote it ("" where none did).
     """
 
     number: int = 0
     profile: str = ""
     handover: str = ""
     messages: Path | None = None
+    person: Callable[[str], str] = lambda words: ""
 
 
 # --- a message as a line
@@ -67,6 +78,9 @@ def line_of(message: Mapping[str, object], source: Source, time: str, mask: Mask
     if source.profile:
         record["profile"] = source.profile
     said = message_of(record, 1)
+    if said.role == "user" and (whose := source.person(typed_words(record["content"]))):
+        record["person"] = whose
+        record["glance"] = glance_at(said.text)
     size = reference.chars if reference else len(said.text) + len(said.thoughts)
     tells = bool(findings(said))
     head = head_of(said.role, tells, source.number, size, source.handover, time)

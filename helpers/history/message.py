@@ -21,7 +21,11 @@ USER, ASSISTANT, TOOL, SUMMARY, NOTE, GAP = range(6)
 
 
 class Record(TypedDict, total=False):
-    """One message as the host stores it; the fields below `content` are those of our own log."""
+    """One message as the host stores it; the fields below `content` are those of our own log.
+
+    `person` tells that a person wrote it: in the chat, in a child chat, or as a task;
+    `glance` what `heard` found out of it.
+    """
 
     id: str
     ai: Required[bool]
@@ -29,6 +33,8 @@ class Record(TypedDict, total=False):
     kept: Kept
     agent: int
     profile: str
+    person: str
+    glance: list[JsonValue]
 
 
 def record_of(message: Mapping[str, object]) -> Record:
@@ -146,6 +152,13 @@ def _words_of(content: Mapping[str, object], key: str) -> str:
         for name in _listed(content["attachments"]):
             text += f"\n[attached: {name}]"
     return text
+
+
+def typed_words(content: object) -> str:
+    """What somebody typed, of a message for an agent, without what the host puts beside it."""
+    if isinstance(content, dict):
+        return _field(content, "user_message") or _field(content, "user_intervention")
+    return content if isinstance(content, str) else ""
 
 
 def _part_words(part: object) -> str:

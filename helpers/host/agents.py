@@ -7,11 +7,13 @@ for what they keep, never by comparing versions.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from agent import Agent, AgentContext
 
-from helpers import files, projects
+from helpers import files, projects, subagents
 
 from ..values.call import ORCHESTRATOR
 from ..values.call import PLUGIN as PLUGIN
@@ -31,20 +33,35 @@ def root_context(agent: Agent) -> AgentContext:
 
 
 def _parent(context: AgentContext) -> AgentContext | None:
-    return AgentContext.get(str(context.get_output_data("parent_context_id") or ""))
+    """The chat above; of a worker of `parallel` (2.x) the one that started it."""
+    started_by = context.get_data("_parallel_parent_context_id")
+    return AgentContext.get(str(context.get_output_data("parent_context_id") or started_by or ""))
 
 
 def superior(agent: Agent) -> Agent | None:
     """Who started the agent.
 
-    A child chat's parent is found again after a restart by the ids that the host saves (2.x).
+    A child chat's parent is found again after a restart by the ids that the host saves (2.x). A
+    worker of `parallel` knows its chat alone: whoever works there started it.
     """
     above = agent.data.get(Agent.DATA_NAME_SUPERIOR)
     parent = _parent(agent.context) if above is None else None
     if parent is None:
         return above
     number = agent.context.get_output_data("parent_agent_number")
+    if number is None:
+        return parent.get_agent()
     return next((other for other in agents_of(parent) if other.number == number), None)
+
+
+def line_of(agent: Agent) -> Iterator[Agent]:
+    """The agent and those above it, innermost first."""
+    above: Agent | None = agent
+    for _ in range(MOST_LEVELS):
+        if above is None:
+            return
+        yield above
+        above = superior(above)
 
 
 def agents_of(context: AgentContext) -> tuple[Agent, ...]:
@@ -82,6 +99,25 @@ def sender_of(agent: Agent) -> str:
     if agent.number == 0 and profile in ("", "default", "agent0"):
         return ORCHESTRATOR
     return profile or ORCHESTRATOR
+
+
+def tool_names(agent: Agent) -> frozenset[str]:
+    """The tools that the host has for an agent, and the MCP servers, each with a "." at its end."""
+    names: set[str] = set()
+    for folder in subagents.get_paths(agent, "tools"):
+        names.update(file.stem for file in Path(folder).glob("*.py"))
+    return frozenset(names | set(_mcp_servers(agent)))
+
+
+def _mcp_servers(agent: Agent) -> Iterator[str]:
+    try:
+        from helpers.mcp_handler import MCPConfig
+    except ImportError:
+        return
+    of_project = getattr(MCPConfig, "get_for_agent", None)  # 2.x
+    config = of_project(agent) if of_project else MCPConfig.get_instance()
+    for server in config.servers:
+        yield f"{server.name}."
 
 
 def project_name(context: AgentContext) -> str:

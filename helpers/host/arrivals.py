@@ -5,16 +5,17 @@ from __future__ import annotations
 import dataclasses
 import re
 from asyncio import to_thread
+from collections.abc import Mapping
 from typing import Any
 
-from agent import Agent
+from agent import Agent, AgentContextType
 
 from ..chain.chain import Handover
 from ..flow import deliver, receive, result, standing
 from ..flow.deliver import Delivery
 from ..values.errors import HandoverError, RefusedError
 from ..values.roster import normal
-from . import bindings, runs, stops, voice
+from . import bindings, received, runs, stops, voice
 from .agents import root_context, superior
 from .seat import Seat, recorded, seat_of
 
@@ -172,6 +173,8 @@ def incoming(agent: Agent, data: dict[str, Any]) -> None:
     args, kwargs = list(data.get("args") or ()), dict(data.get("kwargs") or {})
     given = dict(zip(("agent", "message", "intervention"), args, strict=False)) | kwargs
     if above is None:
+        if context.type == AgentContextType.BACKGROUND:
+            expand(data, args, kwargs, received.taken(agent, text_of(given)))
         if not (was_spoken_to or given.get("intervention")):
             stops.start_afresh(context)
         return
@@ -182,13 +185,26 @@ def incoming(agent: Agent, data: dict[str, Any]) -> None:
     try:
         reference = reference_in(getattr(message, "message", ""))
         if reference is None:
+            bindings.help_in(agent, bindings.holding_of(above))
             return
         delivery = _taken_from(above, *reference)
     except HandoverError as error:
         data["exception"] = voice.repairable(error)
         return
     take(agent, above, delivery)
-    expanded = dataclasses.replace(message, message=delivery.text)  # type: ignore[type-var]
+    expand(data, args, kwargs, delivery.text)
+
+
+def text_of(given: Mapping[str, Any]) -> str:
+    return str(getattr(given.get("message"), "message", "") or "")
+
+
+def expand(data: dict[str, Any], args: list[Any], kwargs: dict[str, Any], text: str | None) -> None:
+    """The agent reads this text in place of the message; None leaves it."""
+    message = kwargs.get("message", args[1] if len(args) > 1 else None)
+    if text is None or message is None:
+        return
+    expanded = dataclasses.replace(message, message=text)
     if "message" in kwargs:
         data["kwargs"] = {**kwargs, "message": expanded}
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 from agent import Agent, AgentContext
 
@@ -15,7 +16,12 @@ VERDICT = "_so_verdict"  # the answer that closed it, until the run ends
 TOLD = "_so_told_back"  # a row has said what this handover came to
 UNSENT = "_so_unsent"  # a reply that could not be recorded
 DELIVERIES = "_so_deliveries"  # delivered by it, and about to be taken by a subordinate
+TOOLS = "_so_tools"  # what it may use, as last read
 _PERSONA = "_so_persona"
+
+# Saved: the handover whose tools an agent has at most although it does not hold it, as PLUGIN's mapping. A plain helper's
+# is that of whoever started it; that of a copied chat is the one it was copied with.
+LENT = f"{PLUGIN}_tools"
 
 SPOKEN_TO = "spoken to"  # the person wrote to a specialist that works
 
@@ -39,13 +45,14 @@ def binding(agent: Agent) -> Binding | None:
         return None
     if kept["chat_id"] != str(agent.context.id):
         release(agent)
+        agent.data[LENT] = kept
         heading = f"{kept['handover_id']} belongs to another chat and was dropped"
         voice.tell_here(agent, heading, "This chat was branched or imported.")
         return None
     return Binding(kept["handover_id"], kept["project_root"])
 
 
-def _is_sound(kept: object) -> bool:
+def _is_sound(kept: Any) -> bool:
     if not isinstance(kept, dict):
         return False
     texts = [kept.get(name) for name in ("handover_id", "project_root", "chat_id")]
@@ -54,29 +61,51 @@ def _is_sound(kept: object) -> bool:
 
 def bind(agent: Agent, handover_id: str, root: str) -> None:
     release(agent)
-    agent.data[PLUGIN] = {
-        "handover_id": handover_id,
-        "project_root": root,
-        "chat_id": str(agent.context.id),
-    }
+    agent.data.pop(LENT, None)
+    agent.data[PLUGIN] = _kept(agent, Binding(handover_id, root))
+
+
+def _kept(agent: Agent, held: Binding) -> dict[str, str]:
+    return {**dataclasses.asdict(held), "chat_id": str(agent.context.id)}
 
 
 def release(agent: Agent) -> None:
     """The agent holds nothing any more; its persona is gone with it."""
-    for mark in (PLUGIN, STATE, VERDICT, UNSENT, TOLD):
+    for mark in (PLUGIN, STATE, VERDICT, UNSENT, TOLD, TOOLS):
         agent.data.pop(mark, None)
     undress(agent)
 
 
+def help_in(agent: Agent, held: Binding | None) -> None:
+    """A plain helper works for whoever holds this, also when that one's own run is over."""
+    if held:
+        agent.data[LENT] = _kept(agent, held)
+    elif not _lent(agent, here=False):
+        agent.data.pop(LENT, None)
+    agent.data.pop(TOOLS, None)
+
+
+def _lent(agent: Agent, *, here: bool) -> Binding | None:
+    """What the agent was lent in this chat, or in the one that this is a copy of."""
+    kept = agent.data.get(LENT)
+    if not _is_sound(kept) or (kept["chat_id"] == str(agent.context.id)) is not here:
+        return None
+    return Binding(kept["handover_id"], kept["project_root"])
+
+
 def holding_of(agent: Agent) -> Binding | None:
     """The agent's own handover, or for a plain helper that of the specialist it works for."""
-    above: Agent | None = agent
-    for _ in range(agents.MOST_LEVELS):
-        if above is None:
-            return None
-        if held := binding(above):
+    for above in agents.line_of(agent):
+        if held := binding(above) or _lent(above, here=True):
             return held
-        above = agents.superior(above)
+    return None
+
+
+def copied_with(agent: Agent) -> Binding | None:
+    """The handover that the agent, or whoever it works for, held where this chat was copied from."""
+    for above in agents.line_of(agent):
+        if held := _lent(above, here=False):
+            return held
     return None
 
 

@@ -13,16 +13,22 @@ from helpers import persist_chat, secrets, subagents
 
 from ..history import log
 from ..history.answer import Scope, joined, visible_line
+from ..history.heard import TASK
 from ..history.transcript import Transcript, from_history, recent_turns, told_before
-from ..text.masking import Mask, redact
+from ..text.masking import Mask, clean, redact
 from ..values.call import utc
 from ..values.errors import RecordError
+from ..values.names import words
 from ..values.packet import Turn
 from . import voice
 from .agents import PLUGIN, agents_of, root_context
 from .memory import memory
 from .settings import settings_of
 
+TYPED = (
+    "_so_typed"  # in a chat's data, not saved: what the person wrote and the log does not have yet
+)
+_MOST_TYPED = 20
 _OPENING = "fw.initial_user_message.md"  # of the host
 
 
@@ -91,7 +97,7 @@ def _keep(agent: Agent, message: Any, missing: int) -> int:
     settings = settings_of(agent)
     if not settings.transcript_log:
         return missing + 1
-    path, mask = _log_path(context), mask_of(agent)
+    path, mask = log_path(context), mask_of(agent)
     path.parent.mkdir(parents=True, exist_ok=True)
     record = {"id": message.id, "ai": message.ai, "content": message.content}
 
@@ -109,13 +115,13 @@ def _keep(agent: Agent, message: Any, missing: int) -> int:
 def forget_messages(context: AgentContext) -> None:
     """A chat that is reset keeps nothing of what was said; a child's reset leaves that alone."""
     if root_context(context.agent0) is context:
-        log.forget(_log_path(context))
+        log.forget(log_path(context))
 
 
 def transcript(agent: Agent, scope: Scope, mask: Mask) -> Transcript:
     """What the scope may see: from the chat's log, else from what the superiors still hold."""
     context = root_context(agent)
-    path, messages = _log_path(context), _log_path(context).parent / "messages"
+    path, messages = log_path(context), log_path(context).parent / "messages"
     logged = log.open_log(path, keep=visible_line(scope), messages=messages, mask=mask)
     if logged is not None:
         return logged
@@ -128,7 +134,7 @@ def transcript(agent: Agent, scope: Scope, mask: Mask) -> Transcript:
     )
 
 
-def _log_path(context: AgentContext) -> Path:
+def log_path(context: AgentContext) -> Path:
     """Beside the saved chat, so that deleting the chat deletes it."""
     return Path(persist_chat.get_chat_folder_path(context.id)) / log.NAME
 
@@ -136,10 +142,33 @@ def _log_path(context: AgentContext) -> Path:
 def _source(agent: Agent) -> log.Source:
     """Whose message it is; big results are referred to where the host keeps them beside the log."""
     held = agent.data.get(PLUGIN)
-    in_own_chat = agent.context is root_context(agent)
+    root = root_context(agent)
+    in_own_chat = agent.context is root
+    is_first = in_own_chat and agent is root.agent0
     return log.Source(
         number=agent.number,
         profile=str(agent.config.profile or ""),
         handover=str(held.get("handover_id", "")) if isinstance(held, dict) else "",
-        messages=_log_path(agent.context).parent / "messages" if in_own_chat else None,
+        messages=log_path(agent.context).parent / "messages" if in_own_chat else None,
+        person=lambda said: _whose(root, said) or (TASK if is_first else ""),
     )
+
+
+def person_typed(context: AgentContext, text: str, whose: str, mask: Mask) -> None:
+    """What the person just wrote in this chat or a child of it is known again in the log."""
+    waiting = context.data.setdefault(TYPED, [])
+    try:
+        waiting.append((words(mask(clean(text)[0])), whose))
+    except RecordError:
+        return  # without it the log is not taken for complete
+    del waiting[:-_MOST_TYPED]
+
+
+def _whose(context: AgentContext, said: str) -> str:
+    """Where the person wrote these words, each message once; "" where they did not."""
+    waiting = context.data.get(TYPED, ())
+    for place, (typed, whose) in enumerate(waiting):
+        if typed == words(said):
+            del waiting[place]
+            return str(whose)
+    return ""

@@ -11,6 +11,7 @@ from helpers.errors import InterventionException
 from ..chain.chain import Handover
 from ..flow import close, receive, standing
 from ..flow.answer import Answer
+from ..history.heard import CHAT, CHILD
 from ..text.file_tree import without_records
 from ..values.errors import HandoverError
 from . import (
@@ -19,6 +20,8 @@ from . import (
     conversation,
     hand_back,
     memory,
+    permissions,
+    received,
     remote_legs,
     stops,
     unrecorded,
@@ -50,10 +53,17 @@ def person_wrote(context: AgentContext, message: Any) -> None:
         return
     text = str(getattr(message, "message", "") or "")
     nudged_on = context.data.pop(NUDGED, False)
-    if nudged_on or not text.strip() or context.get_output_data("parent_context_id"):
+    if nudged_on or not text.strip():
+        return
+    mask = conversation.mask_of(context.agent0)
+    if context.get_output_data("parent_context_id"):
+        root = root_context(context.agent0)
+        memory.memory(root)["in_children"] += 1
+        conversation.person_typed(root, text, CHILD, mask)
         return
     asked = conversation.told_last(context.agent0)
-    memory.remember_message(context, text, asked, conversation.mask_of(context.agent0))
+    memory.remember_message(context, text, asked, mask)
+    conversation.person_typed(context, text, CHAT, mask)
     for agent, held in holders_of(context):
         if agent.context is context:
             continue
@@ -106,12 +116,15 @@ def fill_empty_args(data: dict[str, Any]) -> None:
 
 
 async def before_tool(agent: Agent, name: str, args: dict[str, Any]) -> None:
-    """A specialist that works has accepted; a reference gets the right specialist."""
+    """A specialist that works has accepted; what is not its to use only answers; a reference gets
+    the right specialist."""
     held = binding(agent)
     if held:
         bindings.redress(agent)
         if name != "handover_reply" and agent.data.get(STATE) != "accepted":
             await _touched(agent, held.handover_id)
+    if not permissions.may_run(agent, name, args):
+        return
     if name == "call_subordinate":
         await arrivals.route(agent, args)
     elif name == "parallel":
@@ -151,6 +164,7 @@ async def restore(agent: Agent, *, turn: int | None = None) -> None:
     gone when the host dies before. Of a run inside another chat's the host saves no turn at all.
     """
     held = binding(agent)
+    await permissions.refresh(agent)
     if held is None:
         return
     bindings.redress(agent)
@@ -198,6 +212,10 @@ async def ended(agent: Agent, data: dict[str, Any]) -> None:
         bindings.release(agent)
         return
     data["exception"] = None
+    if received.came_from_elsewhere(agent):
+        data["result"] = await received.reply(seat)
+        bindings.release(agent)
+        return
     data["result"] = await hand_back.hand_back(seat, answer)
     if answer.summary.get("verdict") in KEPT_AFTER or _goes_to_nobody(agent):
         bindings.undress(agent)

@@ -15,14 +15,17 @@ from agent import Agent
 
 from ..arguments.schema import Schema, handover_schema, history_schema, reply_schema
 from ..records import resources
+from ..text.tools import told_in_prompt
 from ..values.errors import RefusedError
 from . import runs
 from .agents import root_context
 from .bindings import binding
 from .memory import memory
+from .permissions import tools_of
 from .tools import roster_lines
 
 _OFFERED = "a0_responses_function_tools"
+_NAMES = "responses_tool_name_map"
 # From a stored answer the host goes on without prompt and extras, where we tell what is open.
 _GOES_ON = ("previous_response_id", "responses_input_items")
 _HAND_OVER, _REPLY, _HISTORY = (
@@ -39,26 +42,42 @@ def offer(agent: Agent, call_data: dict[str, Any]) -> None:
     schemas = {name: form for name, form in _schemas(agent).items() if _may_call(agent, name)}
     others = [item for item in offered if item.get("name") not in _OURS]
     ours = [_function(agent, name, schema) for name, schema in schemas.items()]
-    call_data[_OFFERED] = [*others, *ours]
+    call_data[_OFFERED] = _usable(agent, [*others, *ours])
     if _REPLY in schemas or memory(root_context(agent))["roots"]:
         for name in _GOES_ON:
             if name in call_data:
                 call_data[name] = None
 
 
+def _usable(agent: Agent, functions: list[Any]) -> list[Any]:
+    """What the agent may use some of; an MCP tool has a name of the host's own here."""
+    tools, names = tools_of(agent), agent.get_data(_NAMES)
+    known = names if isinstance(names, dict) else {}
+    kept = []
+    for item in functions:
+        name = str(item.get("name"))
+        if tools.allows_some(str(known.get(name, name))):
+            kept.append(item)
+    return kept
+
+
 def tell(agent: Agent, system_prompt: list[str]) -> None:
     """What stands of our tools in the system prompt, whose parts are `system_prompt`.
 
-    Only who holds a handover reads of a specialist's. Where functions are offered their text is
-    left out; should the host fall back to text within that call, the model has to do without.
+    Only who holds a handover reads of a specialist's, and who may not use every tool of the host
+    reads which. Where functions are offered their text is left out; should the host fall back to
+    text within that call, the model has to do without.
     """
     offers = offers_functions(agent)
     if offers:
         told = _prompt(agent, _HAND_OVER)
         system_prompt[:] = [part.replace(told, "") for part in system_prompt]
+    restricted = told_in_prompt(tools_of(agent))
     if binding(agent):
         tools = () if offers else (_prompt(agent, _REPLY), _prompt(agent, _HISTORY))
-        system_prompt.append("\n".join((resources.text("specialist"), *tools)))
+        system_prompt.append("\n".join((resources.text("specialist") + restricted, *tools)))
+    elif restricted:
+        system_prompt.append(restricted)
 
 
 def offers_functions(agent: Agent) -> bool:

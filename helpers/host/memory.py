@@ -52,7 +52,8 @@ class Memory(TypedDict):
     """`refusals` are those in a row, `rounds` the handovers and reopenings since the person last
     wrote, `stopped` why all handovers wait for the person ("" while they do not), `asked` what an
     agent had told them before each of their messages, `roots` the folders this chat hands over in,
-    `log_missing` how many messages the log lacks since it was last written."""
+    `log_missing` how many messages the log lacks since it was last written, `in_children` how many
+    messages the person has written in child chats."""
 
     refusals: _Count
     rounds: _Count
@@ -63,6 +64,7 @@ class Memory(TypedDict):
     unrecorded: list[Unrecorded]
     log_failed: StrictBool
     log_missing: _Count
+    in_children: _Count
 
 
 _PARTS = {
@@ -93,6 +95,7 @@ def memory(context: AgentContext) -> Memory:
         "unrecorded": [],
         "log_failed": False,
         "log_missing": 0,
+        "in_children": 0,
     }
     if "person" not in kept:
         fresh["person"]["count"] = _spoken_before(context)

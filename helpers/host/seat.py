@@ -13,9 +13,10 @@ from ..records.local import local_ports
 from ..text.quote import one_line
 from ..values.call import Call, Caller, Ports
 from ..values.errors import RecordError, RefusedError
-from . import agents, bindings, stops
+from ..values.settings import Settings
+from . import agents, bindings, roots, stops
 from .bindings import holding_of, living
-from .conversation import mask_of, masked_turns
+from .conversation import log_path, mask_of, masked_turns
 from .memory import memory
 from .settings import settings_of
 from .stops import ChatRounds
@@ -54,10 +55,11 @@ def seat_of(agent: Agent) -> Seat:
         rounds=ChatRounds(agents.root_context(agent)),
         call_person=lambda why: call_person(agent, STOPPED, f"{why} {LIFTED}"),
     )
-    return Seat(agent, Call(caller_of(agent, ports), settings_of(agent), ports))
+    settings = settings_of(agent)
+    return Seat(agent, Call(caller_of(agent, ports, settings), settings, ports))
 
 
-def caller_of(agent: Agent, ports: Ports) -> Caller:
+def caller_of(agent: Agent, ports: Ports, settings: Settings) -> Caller:
     """The agent as a caller: in its handover when it holds one, else orchestrator of its chat."""
     context = agents.root_context(agent)
     held = holding_of(agent)
@@ -69,9 +71,13 @@ def caller_of(agent: Agent, ports: Ports) -> Caller:
         inside=held.handover_id if held else "",
         project_root=held.project_root if held else agents.project_root(context),
         person_count=person["count"],
+        person_in_children=kept["in_children"],
         person_messages=tuple(person["last"]),
         person_asked=tuple(kept["asked"]),
+        log_path=str(log_path(context)),
+        outside=roots.outside(context, settings),
         turns=lambda count: masked_turns(agent, count, ports.mask),
+        tools=lambda: agents.tool_names(agent),
     )
 
 

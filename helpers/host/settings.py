@@ -19,6 +19,7 @@ from ..views import settings_form
 from ..views.settings_form import Layer
 from . import agents
 
+TERMS = "_so_terms"  # in a chat's data: the terms of what another installation handed over
 CONFIG_BYTES = 1_000_000
 
 
@@ -34,8 +35,12 @@ class ConfigFile:
 
 def settings_of(agent: Agent) -> Settings:
     """The settings for this agent's project and profile. Raises SettingsError."""
-    project = agents.project_name(agents.root_context(agent))
-    return settings_in(project, str(agent.config.profile or ""))
+    context = agents.root_context(agent)
+    held = settings_in(agents.project_name(context), str(agent.config.profile or ""))
+    if TERMS in context.data:
+        terms, receiver = context.data[TERMS]
+        held = terms.bound(held, receiver)
+    return held
 
 
 def settings_in(project: str = "", profile: str = "") -> Settings:

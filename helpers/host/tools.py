@@ -61,6 +61,7 @@ def arguments(seat: Seat, args: Mapping[str, Any]) -> dict[str, Any]:
     root = openable(given.get("project_root")) or project_root(root_context(seat.agent))
     given["project_root"] = None if seat.inside else openable(given.get("project_root"))
     if not seat.inside and isinstance(root, str) and Path(root).is_dir():
+        seat.call.caller.outside(root)
         memory.remember_root(seat.agent, root)
     return given
 

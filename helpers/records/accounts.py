@@ -22,7 +22,7 @@ from .kept import Kept
 from .ledger import Ledger
 
 _MOST_TOLD = 3
-_ITS_OWN: tuple[Kind, ...] = ("person", "healed", "moved")  # nobody need weigh these
+_ITS_OWN: tuple[Kind, ...] = ("person", "healed", "moved", "redacted")  # nobody need weigh these
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,8 @@ def _ask(folder: HandoverFolder, ledger: Ledger, events: Iterable[Event], claims
 def _compared(path: Path, claims: Claims) -> Account:
     places = sorted(set(claims.places[path.name]))
     if not path.exists():
-        return Account(findings=tuple(gone(path.name, places)))
+        left = [place for place in places if place.handover not in claims.redacted]
+        return Account(findings=tuple(gone(path.name, left)))
     with files.reading(path), files.open_read(path) as file:
         size = files.size_of(file)
         intact = intact_of(file, size, places)

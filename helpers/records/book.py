@@ -30,7 +30,6 @@ from ..values.events import (
     Prepared,
     Refused,
     Resumed,
-    WithPacket,
     about,
     of_chain,
 )
@@ -39,14 +38,17 @@ from . import accounts, briefing, listing, shelf
 from .chain_ledger import chain_ledger
 from .folder import HandoverFolder, topic_part, write_git_files
 from .ledger import snapshot
+from .missing import is_whole, missing
+from .missing import keep as keep_whole
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a chain is kept."""
+    """Where a chain is kept, and what its caller should know of that place."""
 
     folder: HandoverFolder
     chain_id: str
+    warnings: tuple[str, ...] = ()
 
 
 class Book:
@@ -59,6 +61,7 @@ class Book:
         self.ledger = chain_ledger(place.folder, place.chain_id, call)
         self.unhealed = ""
         self.found_damage = False
+        self.healed = 0
         self._call = call
         self._lock = lock
         self._locked = False
@@ -152,50 +155,30 @@ class Book:
         plan = briefing.plan(self.folder, briefing_path(self.folder, packet).name, entry)
         is_known = accounts.is_known(plan.path, self._copy.events)
         self.write(about(packet, Briefed.model_validate({"event": event.id, **plan.to_data()})))
+        was_whole = is_whole(plan.path, self.chain.id)
         written = briefing.append(self.folder, plan, entry)
         if is_known:
             accounts.keep_after_write(plan.path)
+        if was_whole:
+            keep_whole(plan.path, self.chain.id, event.id)
         return written
 
     # --- what is missing, and what is not ours
 
     def heal(self) -> None:
-        """Finish what a crash or an unwritable briefing left: each entry that was never planned,
-        and the last planned one, once.
+        """Write each entry that the briefings lack, once; `healed` counts them.
 
-        A briefing that cannot be written is told in `unhealed` and stops nothing: the ledger is
-        what counts.
+        A crash, an unwritable briefing or a merge in git left them out. A briefing that cannot be
+        written is told in `unhealed` and stops nothing: the ledger is what counts.
         """
-        for event in self._without_entry():
+        found = missing(self.folder, self.chain.id, self._copy.events, entry_of)
+        self.unhealed = found.unreadable
+        for event in found.events:
             try:
                 self._append_entry(event)
+                self.healed += 1
             except RecordError as error:
                 self.unhealed = self.unhealed or error.message
-
-    def _without_entry(self) -> list[Event]:
-        entries: dict[str, Event] = {}
-        planned: list[Briefed] = []
-        for event in self._copy.events:
-            if not event.is_own:
-                continue
-            payload = event.payload
-            if isinstance(payload, WithPacket) and payload.packet is not None:
-                entries[event.id] = event
-            elif isinstance(payload, Briefed):
-                planned.append(payload)
-        if planned and not self._stands(planned[-1]):
-            planned.pop()
-        for briefed in planned:
-            entries.pop(briefed.event, None)
-        return list(entries.values())
-
-    def _stands(self, briefed: Briefed) -> bool:
-        try:
-            plan = briefing.plan_from_data(self.folder, briefed.to_data())
-            return briefing.find(self.folder, plan) == "intact"
-        except RecordError as error:
-            self.unhealed = error.message
-            return True  # what cannot be looked at is not written a second time
 
     def account(self, packet: HandoverPacket) -> accounts.Account:
         """What of the briefing of a packet is not as it was recorded. Raises RecordError."""

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -19,8 +21,6 @@ from ..values.errors import RecordError
 from ..values.events import Data
 from . import files
 from .folder import HandoverFolder
-
-State = Literal["intact", "torn", "absent"]
 
 _CHUNK_BYTES = 256 * 1024
 _LINE_BYTES = 64 * 1024  # a heading or a marker is far shorter
@@ -145,24 +145,39 @@ def append(folder: HandoverFolder, planned: Plan, entry: bytes) -> Written:
     return Written(path, planned.existed_before, not planned.existed_before, size + len(content))
 
 
-def find(folder: HandoverFolder, planned: Plan) -> State:
-    """Whether a planned entry stands: intact, torn (other bytes) or absent (behind the end)."""
-    path = folder.briefing_path(planned.path.name)
+def stands(path: Path, plans: Iterable[Plan]) -> bool:
+    """Whether one of the plans of an entry was carried out, and its bytes stand there still."""
     try:
         with files.reading(path), files.open_read(path) as file:
-            return _compare(file, planned)
+            return any(_compare(file, planned) for planned in plans)
     except FileNotFoundError:
-        return "absent"
+        return False
 
 
-def _compare(file: io.FileIO, planned: Plan) -> State:
+def looked_through(path: Path) -> tuple[set[str], dict[bytes, str]]:
+    """The hashes that a plan of an entry in this file could have, wherever it stands, and the kind
+    of piece that each heading begins ("entry" or "torn"). Nothing without the file."""
+    digests: set[str] = set()
+    headings: dict[bytes, str] = {}
+    with suppress(FileNotFoundError), files.reading(path), files.open_read(path) as file:
+        for piece in scan(path):
+            if piece.kind == "foreign":
+                continue
+            for healing in (b"", b"\n"):
+                digests.add(files.hash_of(file, piece.offset, piece.length, before=healing))
+            heading = os.pread(file.fileno(), min(piece.length, _LINE_BYTES), piece.offset)
+            headings[heading.partition(b"\n")[0]] = piece.kind
+    return digests, headings
+
+
+def _compare(file: io.FileIO, planned: Plan) -> bool:
     there = min(planned.length, files.size_of(file) - planned.offset)
     if there <= 0:
-        return "absent"
+        return False
     # A last line feed comes with the next append: written again, the entry would stand twice.
     lacks_end = there == planned.length - 1
     digest = files.hash_of(file, planned.offset, there, after=b"\n" if lacks_end else b"")
-    return "intact" if digest == planned.sha256 else "torn"
+    return digest == planned.sha256
 
 
 def _size_and_end(path: Path) -> tuple[int | None, bool]:

@@ -17,9 +17,9 @@ from .folder import HandoverFolder
 
 Kind = Literal[
     "changed", "missing", "torn", "out_of_order", "foreign", "unreadable",
-    "other", "person", "healed", "moved", "newer",
+    "other", "person", "healed", "moved", "newer", "redacted",
 ]  # fmt: skip
-NOTES: tuple[Kind, ...] = ("other", "person", "healed", "moved", "newer")
+NOTES: tuple[Kind, ...] = ("other", "person", "healed", "moved", "newer", "redacted")
 
 _MOST_PIECES = 10_000
 _WHOLE_BYTES = 1024 * 1024
@@ -61,12 +61,13 @@ class Claims:
     """What the ledgers of a topic say of its briefings.
 
     `others` are handovers in events of another installation, `unplaced` handovers in events of this
-    one that lack their `briefed` event.
+    one that lack their `briefed` event, `redacted` those whose entries a person took out.
     """
 
     places: dict[str, list[Place]] = field(default_factory=lambda: defaultdict(list))
     others: set[str] = field(default_factory=set)
     unplaced: set[str] = field(default_factory=set)
+    redacted: set[str] = field(default_factory=set)
 
 
 class Comparison:
@@ -117,7 +118,7 @@ class Comparison:
                 self._judge_torn(piece, place)
             else:
                 self._judge_foreign(piece, size)
-        self._judge_lost()
+        self._judge_lost(claims)
         self._judge_order()
         self._tell_others()
 
@@ -210,13 +211,15 @@ class Comparison:
         else:
             self._find("foreign", piece.offset, f"{length} that are no entry")
 
-    def _judge_lost(self) -> None:
+    def _judge_lost(self, claims: Claims) -> None:
         """Entries that are nowhere, and those that cannot be told apart."""
         for place in self._lost:
             alike = self._altered.get(place.handover)
             if place.event in self._settled:
                 continue
-            if alike:
+            if place.handover in claims.redacted:
+                self._settle(place, "redacted", f"a person took the entry of {place.handover} out")
+            elif alike:
                 self._settle_changed(place, f", now at byte {alike.popleft().offset:,},")
             else:
                 self._settle(place, "missing", f"the entry of {place.handover} is not in the file")
@@ -285,6 +288,8 @@ def claim(
     """Add the places of all entries; a finding for each event that must have one and names none."""
     placed = set()
     for event in counted:
+        if event.kind == "redacted":
+            claims.redacted.add(event.handover)
         if event.kind != "briefed":
             continue
         try:

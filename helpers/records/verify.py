@@ -7,7 +7,8 @@ by `comparison`.
 Faults: changed, missing, torn, out_of_order, foreign (bytes that nobody of this record wrote),
 unreadable. Notes: other (another installation's events or entries), person (text after the
 entries), healed (what is left of a write that was cut short and made again), moved (whole entries,
-in their order, at another place), newer (signed here by a newer version, not read).
+in their order, at another place), newer (signed here by a newer version, not read), redacted (a
+person took the entry out, and the ledger says so).
 
 Memory holds the names of the files, one ledger, the places of one topic's entries, and one briefing
 up to `_WHOLE_BYTES` or a chunk of it.
@@ -290,7 +291,8 @@ class _Check:
                 comparison = Comparison(name, file, places, intact)
                 comparison.run(briefing.scan(self.folder.path / name), size, claims)
         except FileNotFoundError:
-            return result._replace(findings=_bounded(gone(name, places), name))
+            left = [place for place in places if place.handover not in claims.redacted]
+            return result._replace(findings=_bounded(gone(name, left), name))
         except (RecordError, OSError) as error:
             return result._replace(findings=(_unreadable(name, error),))
         return result._replace(
@@ -364,6 +366,8 @@ def _claim_quickly(content: bytes, good: Lines, claims: Claims) -> bool:
             placed.add(event)
             place = Place(int(offset), int(length), digest, event, handover, good.by)
             claimed.append((name, place))
+        elif kind == b"redacted":
+            return False
         elif kind in _MAY_HAVE_PACKET and content.find(_PACKET, start, kind_at) >= 0:
             must_be_placed.add(content[kind_at - _ID_FROM : kind_at - _ID_TO].decode())
     if not must_be_placed <= placed:

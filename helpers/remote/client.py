@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ..values.errors import RemoteError
 from ..values.remote import Remote
 from . import protocol
-from .protocol import MOST_BYTES, Task
+from .protocol import MOST_BYTES, Endpoint, Task
 
 if TYPE_CHECKING:
     import httpx
@@ -32,7 +32,7 @@ class Client:
     def __init__(self, remote: Remote, token: str) -> None:
         self.remote = remote
         self._token = token
-        self._endpoint = ""
+        self._known: Endpoint | None = None
 
     async def __aenter__(self) -> Self:
         self._http = await asyncio.to_thread(_http, self.remote, self._token)
@@ -52,18 +52,20 @@ class Client:
         *,
         task: str = "",
         context: str = "",
-        metadata: Mapping[str, Any] | None = None,
         within_s: float = _ONE_ANSWER_S,
     ) -> Task:
         """A message, and what it came to so far: an agent may take the whole work's time to answer."""
-        params = protocol.message(text, task=task, context=context, metadata=metadata)
-        return await self._ask("message/send", params, within_s)
+        dialect = (await self._endpoint()).dialect
+        params = protocol.message(text, dialect, task=task, context=context)
+        return await self._ask(dialect.send, params, within_s)
 
     async def task(self, task_id: str) -> Task:
-        return await self._ask("tasks/get", {"id": task_id}, _ONE_ANSWER_S)
+        dialect = (await self._endpoint()).dialect
+        return await self._ask(dialect.look, {"id": task_id}, _ONE_ANSWER_S)
 
     async def cancel(self, task_id: str) -> None:
-        await self._ask("tasks/cancel", {"id": task_id}, _ONE_ANSWER_S)
+        dialect = (await self._endpoint()).dialect
+        await self._ask(dialect.cancel, {"id": task_id}, _ONE_ANSWER_S)
 
     async def watch(self, task: Task, tell: Tell) -> Task:
         """Look at the task until it wants something or is over; `tell` hears of it after each look."""
@@ -83,38 +85,38 @@ class Client:
         return task
 
     async def _ask(self, method: str, params: Mapping[str, Any], within_s: float) -> Task:
-        endpoint = await self._address()
-        status, body = await self._fetch(
-            "POST", endpoint, within_s, protocol.request(method, params)
-        )
+        endpoint, asked = await self._endpoint(), protocol.request(method, params)
+        status, body = await self._fetch("POST", endpoint, within_s, asked)
         if status >= 400:
             raise RemoteError(f"it answered with HTTP {status}")
         return protocol.task_in(body)
 
-    async def _address(self) -> str:
+    async def _endpoint(self) -> Endpoint:
         """Where it takes messages: as its card says, else as the roster does."""
-        if not self._endpoint:
-            self._endpoint = await self._address_of_card()
-        return self._endpoint
+        if self._known is None:
+            self._known = await self._endpoint_of_card()
+        return self._known
 
-    async def _address_of_card(self) -> str:
+    async def _endpoint_of_card(self) -> Endpoint:
         base = self.remote.url.rstrip("/")
         for place in protocol.CARDS:
-            status, body = await self._fetch("GET", f"{base}/{place}", _ONE_ANSWER_S)
+            card_at = Endpoint(f"{base}/{place}")
+            status, body = await self._fetch("GET", card_at, _ONE_ANSWER_S)
             if status == 200 and body.lstrip().startswith(b"{"):
                 card = protocol.object_in(body)
-                return protocol.address_in(card, self.remote) or f"{base}/"
-        return self.remote.url
+                return protocol.endpoint_in(card, self.remote, otherwise=f"{base}/")
+        return Endpoint(self.remote.url)
 
     async def _fetch(
-        self, method: str, url: str, within_s: float, content: bytes | None = None
+        self, method: str, at: Endpoint, within_s: float, content: bytes | None = None
     ) -> tuple[int, bytes]:
         import httpx
 
+        version = {"A2A-Version": at.dialect.version}
         try:
             async with (
                 asyncio.timeout(within_s),
-                self._http.stream(method, url, content=content) as response,
+                self._http.stream(method, at.url, content=content, headers=version) as response,
             ):
                 _check_head(response)
                 return response.status_code, await _body(response)

@@ -1,7 +1,7 @@
 """What goes over the wire to another machine and what comes back: A2A's JSON, nothing of it trusted.
 
-Read are the forms of A2A 0.2 to 1.0 that say the same: states as `input-required` or
-`TASK_STATE_INPUT_REQUIRED`, a task or message bare or under its name, cards with `url` or interfaces.
+A2A 0.2 and 0.3 are one `Dialect`, 1.0 is another. Answers are read in the forms of all: states as
+`input-required` or `TASK_STATE_INPUT_REQUIRED`, a task or message bare or under its name.
 """
 
 from __future__ import annotations
@@ -45,30 +45,54 @@ class Task:
         return self.state in WORKING
 
 
+@dataclass(frozen=True)
+class Dialect:
+    """How a version of A2A names what is asked of it."""
+
+    version: str
+    send: str
+    look: str
+    cancel: str
+    role: str
+    kinds: bool  # messages and parts say what kind they are
+    at_once: tuple[str, bool]  # the option that asks for an answer before the work is done
+
+
+A2A_0 = Dialect(
+    "0.3", "message/send", "tasks/get", "tasks/cancel", "user", True, ("blocking", False)
+)
+A2A_1 = Dialect(
+    "1.0", "SendMessage", "GetTask", "CancelTask", "ROLE_USER", False, ("returnImmediately", True)
+)
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where an agent takes JSON-RPC, and in which dialect."""
+
+    url: str
+    dialect: Dialect = A2A_0
+
+
 def request(method: str, params: Mapping[str, Any]) -> bytes:
     """A JSON-RPC request."""
     call = {"jsonrpc": "2.0", "id": uuid4().hex, "method": method, "params": params}
     return json.dumps(call, ensure_ascii=False).encode()
 
 
-def message(
-    text: str, *, task: str = "", context: str = "", metadata: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
-    """The parameters of `message/send`; with `task` and `context` it goes on with those."""
-    sent: dict[str, Any] = {
-        "kind": "message",
-        "role": "user",
-        "messageId": uuid4().hex,
-        "parts": [{"kind": "text", "text": text}],
-    }
+def message(text: str, dialect: Dialect, *, task: str = "", context: str = "") -> dict[str, Any]:
+    """The parameters that send a text; with `task` and `context` it goes on with those."""
+    part = {"text": text}
+    sent: dict[str, Any] = {"role": dialect.role, "messageId": uuid4().hex, "parts": [part]}
+    if dialect.kinds:
+        sent["kind"], part["kind"] = "message", "text"
     if context:
         sent["contextId"] = context
     if task:
         sent["taskId"] = task
-    if metadata:
-        sent["metadata"] = dict(metadata)
+    name, value = dialect.at_once
     modes = ["text/plain", "application/json"]
-    return {"message": sent, "configuration": {"blocking": False, "acceptedOutputModes": modes}}
+    return {"message": sent, "configuration": {name: value, "acceptedOutputModes": modes}}
 
 
 def object_in(body: bytes) -> dict[str, Any]:
@@ -167,15 +191,15 @@ def _id(holder: Mapping[str, Any], name: str) -> str:
     return value
 
 
-def address_in(card: Mapping[str, Any], remote: Remote) -> str:
-    """Where the agent of a card takes JSON-RPC; "" where the card does not say.
+def endpoint_in(card: Mapping[str, Any], remote: Remote, otherwise: str) -> Endpoint:
+    """Where the agent of a card takes JSON-RPC; at `otherwise` where the card does not say.
 
     Raises RemoteError for an address of another origin: the token and the package go nowhere but to
     the machine that the settings name.
     """
-    for address in _addresses(card):
+    for address, version in _addresses(card):
         if address.rstrip("/") == _NO_ADDRESS:
-            return ""
+            break
         try:
             there = origin(address)
         except ValueError:
@@ -185,15 +209,16 @@ def address_in(card: Mapping[str, Any], remote: Remote) -> str:
                 f"its agent card names an address of another origin, {one_line(there, 200)}",
                 "let the card there name the address that the roster names",
             )
-        return address
-    return ""
+        return Endpoint(address, A2A_1 if version.startswith("1.") else A2A_0)
+    return Endpoint(otherwise)
 
 
-def _addresses(card: Mapping[str, Any]) -> Iterator[str]:
+def _addresses(card: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Each with the version of A2A spoken there, the oldest way to say it first."""
     if isinstance(card.get("url"), str) and card.get("preferredTransport", "JSONRPC") == "JSONRPC":
-        yield card["url"]
+        yield card["url"], "0.3"
     for name in ("supportedInterfaces", "additionalInterfaces"):
         for interface in _objects(card.get(name)):
             way = interface.get("protocolBinding", interface.get("transport"))
             if way == "JSONRPC" and isinstance(interface.get("url"), str):
-                yield interface["url"]
+                yield interface["url"], str(interface.get("protocolVersion", "0.3"))

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..values.names import words
 from ..values.packet import (
     NEVER_CUT,
     Artifact,
@@ -22,6 +23,7 @@ from ..values.packet import (
     Flag,
     HandoverPacket,
     OpenQuestion,
+    PersonSaid,
     RejectedPath,
     Row,
     StateField,
@@ -57,11 +59,15 @@ def decision_title(decision: Decision, limit: int = TITLE_CHARS) -> str:
     return quote(one_line(decision.text, limit), f"{_version(decision)}: ")
 
 
+_STATUS_WORDS = {"answered": "", "claimed": " [declined? claimed, ask before relying on it]"}
+
+
 def state_line(item: StateField, frame: Frame = PACKAGE) -> str:
-    value = frame.words(json.dumps(item.value, ensure_ascii=False))
-    status = "" if item.status == "answered" else f" [{item.status}]"
+    is_claim = item.status == "claimed" and item.value is None
+    value = "" if is_claim else f" = {frame.words(json.dumps(item.value, ensure_ascii=False))}"
+    status = _STATUS_WORDS.get(item.status, f" [{item.status}]")
     words = f" — {_spoken(item, frame)}" if item.verbatim else ""
-    return frame.quote("", f"{frame.words(one_line(item.field))} = {value}{status}{words}")
+    return frame.quote("", f"{frame.words(one_line(item.field))}{value}{status}{words}")
 
 
 def decline_line(item: StateField, frame: Frame = PACKAGE) -> str:
@@ -99,6 +105,10 @@ def turn_lines(role: str, text: str) -> str:
     return f"{plain_name(role) or 'someone'}:\n{quote(words)}"
 
 
+def _turn(said: PersonSaid) -> str:
+    return f"turn {said.turn}: " if said.turn else BULLET
+
+
 def _pair(words: str, more: str, frame: Frame) -> str:
     return frame.quote(f"{words} — {more}" if more else words, BULLET)
 
@@ -121,6 +131,7 @@ DRAWINGS: Mapping[type, Callable[[Any, Frame], str]] = {
     RejectedPath: lambda path, frame: _pair(path.what, path.why, frame),
     OpenQuestion: lambda item, frame: frame.quote(item.text, f"{_id(item.id)}: "),
     Artifact: artifact_line,
+    PersonSaid: lambda said, frame: frame.quote(said.text, _turn(said)),
     Flag: lambda flag, frame: _pair(flag.text, ", ".join(flag.fields), frame),
     Authority: authority_lines,
     Turn: lambda turn, frame: turn_lines(turn.role, turn.text),
@@ -137,11 +148,13 @@ class Look:
     `title_chars`: decisions may be shortened to a title of that length, 0: not at all.
     `artifact_status` tells by path how a file is now compared with what was recorded; the lines of
     those that are not as recorded are never cut, unless the line `artifact_counts` stands for them.
+    `said_elsewhere` is a line on sentences of the person that are not here.
     """
 
     title_chars: int = TITLE_CHARS
     artifact_status: Mapping[str, str] = field(default_factory=dict)
     artifact_counts: str = ""
+    said_elsewhere: str = ""
 
 
 def package_parts(
@@ -154,17 +167,18 @@ def package_parts(
     title_chars: int = TITLE_CHARS,
     artifact_status: Mapping[str, str] | None = None,
     artifact_counts: str = "",
+    said_elsewhere: str = "",
 ) -> tuple[Part, ...]:
     """The packet as parts in the order in which they stand.
 
     `head`, `foot` and `notices` are trusted text, blocks of lines and single lines. The next three
-    are those of `Look`. `earlier` are sections about the receiver's own earlier work, first to go.
+    and the last are those of `Look`. `earlier` are sections about the receiver's own earlier work, first to go.
     """
     frame = identity_lines(packet) + head
     for line in notices:
         frame += f"Notice: {line}\n"
     parts = [Part("", "identity", frame, frame)]
-    look = Look(title_chars, artifact_status or {}, artifact_counts)
+    look = Look(title_chars, artifact_status or {}, artifact_counts, said_elsewhere)
     parts += rows_as_parts(packet, package_rows(), look)
     for section, text in earlier:
         parts += text_part(section, text, EARLIER_RANK)
@@ -312,10 +326,81 @@ def _said_by(role: str) -> Callable[[str], str]:
     return lambda text: turn_lines(role, text)
 
 
+def _persons_words(row: Row, said: Sequence[PersonSaid], look: Look) -> Iterator[Part]:
+    section = row.travels.section
+    for item in said:
+        name = f"turn {item.turn}" if item.turn else "an earlier sentence"
+        yield Part(section, name, DRAWINGS[PersonSaid](item, PACKAGE), "", row.travels.rank)
+    if look.said_elsewhere:
+        yield Part(section, "what is not here", look.said_elsewhere, look.said_elsewhere)
+
+
+@dataclass(frozen=True)
+class Travelling:
+    """The person's sentences that travel, and the turns of those for which there is no room."""
+
+    said: tuple[PersonSaid, ...]
+    elsewhere: tuple[int, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """What the package says of the others, "" where all are here."""
+        return f"More of it in turns {self.turns}: request_full_history\n" if self.turns else ""
+
+    @property
+    def turns(self) -> str:
+        """Their numbers, runs as ranges: `3, 7-9`."""
+        runs: list[list[int]] = []
+        for turn in self.elsewhere:
+            if runs and turn == runs[-1][-1] + 1:
+                runs[-1] = [runs[-1][0], turn]
+            else:
+                runs.append([turn])
+        return ", ".join("-".join(map(str, run)) for run in runs)
+
+
+def travelling(
+    packet: Contents, room_tokens: int, count: Callable[[str], int], *, with_turns: bool
+) -> Travelling:
+    """The newest sentences of the person that fit, each once and not where a field holds it, nor,
+    `with_turns`, a recent turn."""
+    held = "\n".join(map(words, _held(packet, with_turns)))
+    wanted = [item for item in packet.person_said if words(item.text).rstrip(".!") not in held]
+    kept: list[PersonSaid] = []
+    left: list[int] = []
+    all_turns = sorted({item.turn for item in wanted if item.turn})
+    room = room_tokens - count(Travelling((), tuple(all_turns)).line)
+    for item in wanted:
+        size = count(DRAWINGS[PersonSaid](item, PACKAGE))
+        if size <= room:
+            kept.append(item)
+            room -= size
+        else:
+            left.append(item.turn)
+    return Travelling(tuple(kept), tuple(sorted(dict.fromkeys(filter(None, left)))))
+
+
+def _held(packet: Contents, with_turns: bool) -> Iterator[str]:
+    """The texts of a packet in which a sentence of the person may stand already."""
+    for item in packet.state:
+        yield item.verbatim
+        yield json.dumps(item.value, ensure_ascii=False)
+    for decision in packet.decisions:
+        yield decision.text if decision.status == "active" else ""
+    for path in packet.rejected_paths:
+        yield path.what
+    yield from packet.acceptance_criteria
+    yield packet.next_action
+    if with_turns:
+        for turn in packet.recent_turns:
+            yield turn.text
+
+
 _PARTS: Mapping[type, Callable[[Row, Any, Look], Iterator[Part]]] = {
     Decision: _decisions,
     StateField: _state,
     Artifact: _artifacts,
     Authority: _authority,
+    PersonSaid: _persons_words,
     Turn: _turns,
 }

@@ -57,10 +57,14 @@ class Caller:
 
     `inside` is the handover the caller works in ("" for the orchestrator), `continues` the leg after
     which the work moves on by itself. `person_count` is how many messages the person has written in
-    this chat, `person_messages` the newest of them (all that are still known), oldest first, and
-    `person_asked` what an agent had told them before each.
-    `turns(n)` gives the last n turns of the chat, for a call that sends none. `resume` and `lifts`
-    are what only a person at the command line says.
+    this chat, `person_in_children` in its child chats, `person_messages` the newest of them (all
+    that are still known), oldest first, and `person_asked` what an agent had told them before each.
+    `log_path` is the chat's log, "" where there is none.
+    `depth` and `hop` are those of a handover that `came` from another installation.
+    `outside(root)` is a warning about a folder that is not the chat's project, "" for none; it
+    raises RefusedError (path_unsafe) for one that nobody allowed. `turns(n)` gives the last n turns
+    of the chat, for a call that sends none. `resume` and `lifts` are what only a person at the
+    command line says. `tools()` names the tools that the host has.
     """
 
     chat_id: str = COMMAND_LINE
@@ -69,11 +73,18 @@ class Caller:
     continues: str = ""
     project_root: str = ""
     person_count: int = 0
+    person_in_children: int = 0
     person_messages: tuple[str, ...] = ()
     person_asked: tuple[str, ...] = ()
+    log_path: str = ""
+    outside: Callable[[str], str] = lambda root: ""
     turns: Callable[[int], tuple[Turn, ...]] = lambda count: ()
+    depth: int = 0
+    hop: int = 0
+    came: str = ""
     resume: bool = False
     lifts: tuple[str, ...] = ()
+    tools: Callable[[], frozenset[str]] = frozenset
 
     def said_since(self, count: int) -> tuple[PersonMessage, ...]:
         """What the person wrote after having written `count` messages."""

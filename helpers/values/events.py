@@ -8,7 +8,7 @@
     ├── Closing                   control comes back, with a note and the packet after it
     │   ├── Done, Clarify, Rejected, Escalated      verdicts of a specialist
     │   └── Failed, Cancelled                       nobody's verdict
-    └── Refused, Resumed, DeclineLifted
+    └── Refused, Resumed, DeclineLifted, Redacted
 
 A class says what may come before it (`follows`) and where it leads (`state`): the state diagram of
 docs/architecture.md. What is in `data` stays readable: fields that a version does not know are
@@ -27,6 +27,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 from .errors import NewerRecordError, RecordError
 from .packet import EXACT, Exact, HandoverPacket, Value
 from .packet import SCHEMA as PACKET_SCHEMA
+from .tools import Tools
 
 SCHEMA = 1
 State = Literal[
@@ -83,8 +84,11 @@ class Asked(Value):
 class Prepared(WithPacket):
     """A handover stands ready; `estimated` and `delivered` are tokens, `limit` is too.
 
-    `answers` names the clarify it answers, `continues` the leg it goes on from, `person_messages`
-    is how many messages the person had written by then.
+    `answers` names the clarify it answers, `continues` the leg it goes on from, `came` the
+    installation and the handover there that it came from; `person_messages` is how many messages
+    the person had written by then. `tools` is what its receiver may use, and whoever the receiver
+    starts at most. `contradicted` are the texts of its decisions of which the person said the
+    opposite.
     """
 
     kind = "prepared"
@@ -94,6 +98,7 @@ class Prepared(WithPacket):
     person_messages: int = 0
     answers: Exact = ""
     continues: Exact = ""
+    came: str | None = None
     limit: int = 0
     overflow: Literal["fit", "whole"] = "fit"
     estimated: int = 0
@@ -102,8 +107,10 @@ class Prepared(WithPacket):
     turns: int = 0
     include_recent_turns: int | None = None
     authority_asked: Asked | None = None
+    tools: Annotated[Tools, EXACT] = Tools()
     token_counter: Exact = ""
     warnings: tuple[str, ...] = ()
+    contradicted: tuple[str, ...] = ()
 
     @property
     def makes_round(self) -> bool:
@@ -249,6 +256,7 @@ class Closing(WithPacket):
     hand_to: Exact = ""
     person_messages: int = 0
     warnings: tuple[str, ...] = ()
+    contradicted: tuple[str, ...] = ()
     why: str = ""
 
     def to_data(self) -> dict[str, JsonValue]:
@@ -307,13 +315,15 @@ AUDIT_PAGE = "audit page"
 
 
 class Refused(Payload):
-    """A call or reply was refused; `asked` is authority that was not the sender's to give."""
+    """A call or reply was refused; `asked` is authority that was not the sender's to give, `tool` a
+    call of a tool that is not the receiver's to use."""
 
     kind = "refused"
 
     code: Exact = ""
     why: str = ""
     asked: tuple[str, ...] = ()
+    tool: str = ""
 
 
 class Resumed(Payload):
@@ -324,6 +334,14 @@ class Resumed(Payload):
 
     by: Exact = ""
     damage: tuple[Damage, ...] = ()
+
+
+class Redacted(Payload):
+    """A person took the entries of a handover out of its briefing; healing leaves them out."""
+
+    kind = "redacted"
+
+    why: str = ""
 
 
 class DeclineLifted(Payload):
@@ -341,6 +359,7 @@ KINDS: Mapping[str, type[Payload]] = {
     for row in (
         Prepared, Briefed, Superseded, Delivered, Accepted, Done, Clarify, Rejected, Escalated, Failed,
         Cancelled, Interrupted, Reopened, HistoryRead, Refused, Resumed, DeclineLifted,
+        Redacted,
     )
 }  # fmt: skip
 VERDICTS: Mapping[str, type[Closing]] = {

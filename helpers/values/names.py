@@ -25,11 +25,16 @@ def key(text: str) -> str:
     so does a dot in front: .NET is no net.
     Where nothing would be left, the visible text itself is the key.
     """
+    plain = folded(text)
+    return plain.lstrip(_FRAME).rstrip(_FRAME + _CLOSING) or plain
+
+
+def folded(text: str) -> str:
+    """The key of a text with all its punctuation."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
         text = unicodedata.normalize("NFKC", text.casefold())
-    plain = _JOINTS.sub(" ", text.casefold()).strip()
-    return plain.lstrip(_FRAME).rstrip(_FRAME + _CLOSING) or plain
+    return _JOINTS.sub(" ", text.casefold()).strip()
 
 
 def same(text: str, other: str) -> bool:

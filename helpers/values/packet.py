@@ -17,12 +17,17 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-SCHEMA = 1
+SCHEMA = 2
 MOST_HOPS = 1_000_000_000
 
 DecisionStatus = Literal["active", "superseded", "rejected", "declined"]
 StateStatus = Literal[
-    "answered", "declined", "skipped_not_triggered", "skipped_section_omitted", "volunteered"
+    "answered",
+    "declined",
+    "claimed",
+    "skipped_not_triggered",
+    "skipped_section_omitted",
+    "volunteered",
 ]
 # Of a field's value on the next hop: nothing stays, the newest one said stays, or all are gathered.
 Inherited = Literal["", "newest", "all"]
@@ -40,7 +45,7 @@ class Travels:
     `section` is its heading in a package, `entry` in a briefing where that differs. `rank` orders
     what goes in first when room is short (1 before 2), `NEVER_CUT` is always whole; `place` orders
     the sections of a package. `returned`: a specialist may add to it when it hands back. `news`: a
-    change of it is a reason to hand over again.
+    change of it is a reason to hand over again. `said` false: no call can say it, the flow finds it.
     """
 
     section: str
@@ -50,6 +55,7 @@ class Travels:
     returned: bool = False
     news: bool = False
     entry: str = ""
+    said: bool = True
 
 
 @dataclass(frozen=True)
@@ -124,7 +130,10 @@ class Authority(Value):
 
 
 class StateField(Value):
-    """A carried field (seed 000): `value` is any JSON, `verbatim` the person's own words, `hop` where it was last said."""
+    """A carried field (seed 000): `value` is any JSON, `verbatim` the person's own words, `hop` where it was last said.
+
+    `claimed` is a decline that nothing of what the person wrote speaks for: it binds nobody.
+    """
 
     field: str
     value: JsonValue = None
@@ -132,6 +141,13 @@ class StateField(Value):
     verbatim: str = ""
     owner: str = ""
     hop: int = 0
+
+
+class PersonSaid(Value):
+    """A sentence of the person, word for word; `turn` is the number under which the receiver can ask for it, 0: none."""
+
+    text: str
+    turn: int = 0
 
 
 class Flag(Value):
@@ -165,6 +181,10 @@ class Contents(Value):
 
     goal: Annotated[str, Travels("Goal", rank=1, place=2, inherited="newest")] = ""
     summary: Annotated[str, Travels("Summary", rank=4, place=60, news=True)] = ""
+    person_said: Annotated[
+        tuple[PersonSaid, ...],
+        Travels("The person said", rank=2, place=9, inherited="all", said=False),
+    ] = ()
     user_state: Annotated[str, Travels("User state", rank=3, place=40)] = ""
     decisions: Annotated[
         tuple[Decision, ...],
@@ -250,6 +270,11 @@ def rows() -> tuple[Row, ...]:
         kind: Any = items[0] if items else field.annotation
         made.append(Row(name, kind, bool(items), travels))
     return tuple(made)
+
+
+def said_rows() -> tuple[Row, ...]:
+    """Those that a call can say."""
+    return tuple(row for row in rows() if row.travels.said)
 
 
 @lru_cache(maxsize=1)

@@ -6,7 +6,15 @@ import ipaddress
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, HttpUrl, TypeAdapter
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    HttpUrl,
+    StringConstraints,
+    TypeAdapter,
+)
 
 _SECRET = re.compile(r"§§secret\([A-Za-z_][A-Za-z0-9_]*\)")
 _URL: TypeAdapter[HttpUrl] = TypeAdapter(HttpUrl)
@@ -56,6 +64,7 @@ class Remote(BaseModel):
 
     url: Annotated[str, AfterValidator(_address)]
     token: Annotated[str, AfterValidator(_reference)] = ""
+    key: Annotated[str, StringConstraints(to_lower=True, pattern="^([0-9a-fA-F]{64})?$")] = ""
     timeout_minutes: float = Field(default=30, gt=0, le=1440, allow_inf_nan=False)
     share: Literal["fields", "turns"] = "fields"
     inline_artifacts: bool = False

@@ -16,6 +16,7 @@ from .names import key, short
 from .nearest import nearest
 from .packet import Authority
 from .remote import Remote
+from .tools import Tools, as_setting
 
 MAX_TEXT_CHARS = 200_000
 MAX_ENTRIES = 500
@@ -68,6 +69,7 @@ class Specialist(BaseModel):
     requires: tuple[str, ...] = ()
     sla_minutes: float = Field(default=60, gt=0, allow_inf_nan=False)
     authority: Authority = Authority()
+    tools: Annotated[Tools, AfterValidator(as_setting)] = Tools()
     remote: Remote | None = None
 
     @property
@@ -85,7 +87,7 @@ class Roster(BaseModel):
     """All specialists by profile name, in the order of the settings.
 
     `removed` are those that a project's own list leaves out: nobody hands over to them, and their
-    edges still bind them.
+    edges and tools still bind them.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -94,11 +96,13 @@ class Roster(BaseModel):
     removed: tuple[Specialist, ...] = ()
     _by_name: dict[str, Specialist] = PrivateAttr(default_factory=dict)
     _edges: dict[str, tuple[str, ...]] = PrivateAttr(default_factory=dict)
+    _tools: dict[str, Tools] = PrivateAttr(default_factory=dict)
 
     def model_post_init(self, _: object) -> None:
         self._by_name.update({normal(entry.profile): entry for entry in self.entries})
         for entry in (*self.entries, *self.removed):
             self._edges[normal(entry.profile)] = entry.can_handoff_to
+            self._tools[normal(entry.profile)] = entry.tools
 
     def known(self, profile: str) -> Specialist | None:
         """The entry of a profile in any spelling, or None."""
@@ -127,7 +131,9 @@ class Roster(BaseModel):
         """Its entries as the `roster` setting holds them."""
         fields = {}
         for entry in self.entries:
-            fields[entry.profile] = entry.model_dump(mode="json", exclude={"profile"})
+            fields[entry.profile] = entry.model_dump(
+                mode="json", exclude={"profile"}, exclude_none=True
+            )
         return fields
 
     def names(self) -> tuple[str, ...]:
@@ -146,6 +152,10 @@ class Roster(BaseModel):
     def edges(self, sender: str) -> tuple[str, ...] | None:
         """Whom a sender may hand over to; None: anybody."""
         return self._edges.get(normal(sender))
+
+    def tools_of(self, profile: str) -> Tools:
+        """The tools of a role; who is not in the roster has all of them."""
+        return self._tools.get(normal(profile), Tools())
 
     def open_to(self, sender: str) -> tuple[Specialist, ...]:
         """Whom the sender may hand over to, never itself."""
@@ -195,7 +205,7 @@ def narrowed(ours: Roster, theirs: Roster) -> Roster:
 
 
 def _stricter(own: Specialist, other: Specialist) -> Specialist:
-    """Fewer edges, more that is required, less authority."""
+    """Fewer edges, more that is required, less authority, fewer tools."""
     allowed = set(map(normal, other.can_handoff_to))
     edges = tuple(name for name in own.can_handoff_to if normal(name) in allowed)
     return own.model_copy(
@@ -203,6 +213,7 @@ def _stricter(own: Specialist, other: Specialist) -> Specialist:
             "can_handoff_to": edges,
             "requires": tuple(dict.fromkeys((*own.requires, *other.requires))),
             "authority": bounded(own.authority, other.authority),
+            "tools": own.tools.narrowed(other.tools),
         }
     )
 

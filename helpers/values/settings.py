@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -35,8 +36,8 @@ class FromProject:
     stricter: Callable[[Any, Any], Any]
 
 
+OURS = FromProject(lambda ours, theirs: ours)
 LOWER = FromProject(min)  # of a switch: on only where both are
-OURS_ALONE = FromProject(lambda ours, theirs: ours)
 
 
 def _from_text(value: Any) -> Any:
@@ -47,6 +48,17 @@ def _from_text(value: Any) -> Any:
 _AS_TEXT = BeforeValidator(_from_text)
 _Whole = Annotated[int, BeforeValidator(_no_switch)]
 _Number = Annotated[float, BeforeValidator(_no_switch), Field(allow_inf_nan=False)]
+
+
+def _folders(value: Any) -> Any:
+    """Folders as a list, or as the settings page saves them: one text, parted by commas or lines."""
+    folders = re.split(r"[,\n]", value) if isinstance(value, str) else value
+    if not isinstance(folders, list):
+        return folders
+    named = [folder.strip() for folder in folders if isinstance(folder, str) and folder.strip()]
+    if not all(folder.startswith("/") for folder in named):
+        raise ValueError("must be absolute paths of folders")
+    return named
 
 
 class Settings(BaseModel):
@@ -70,10 +82,12 @@ class Settings(BaseModel):
     lock_timeout_s: Annotated[_Number, LOWER] = Field(gt=0, le=60)
     sla_queue_minutes: _Number = Field(gt=0)
     chain_sla_minutes: _Number = Field(gt=0)
+    allowed_roots: Annotated[list[str], BeforeValidator(_folders), OURS]
     git_ignore: Literal["chains", "all", "none"]
     transcript_log: Annotated[bool, LOWER]
     transcript_log_max_mb: Annotated[_Number, LOWER] = Field(gt=0)
-    trusted: Annotated[tuple[Trusted, ...], OURS_ALONE, _AS_TEXT] = Field(max_length=200)
+    trusted: Annotated[tuple[Trusted, ...], OURS, _AS_TEXT] = Field(max_length=200)
+    person_said: Annotated[bool, OURS]
     roster: Annotated[Roster, FromProject(narrowed_roster)]
 
 

@@ -20,6 +20,7 @@ from ..chain.news import news
 from ..values.events import (
     UNKNOWN,
     Clarify,
+    Closing,
     Delivered,
     Done,
     Escalated,
@@ -29,6 +30,7 @@ from ..values.events import (
     Rejected,
     WithPacket,
 )
+from ..values.names import words
 from ..values.packet import Decision, HandoverPacket
 from ..values.roster import normal
 from ..values.settings import Settings
@@ -39,6 +41,7 @@ Json = dict[str, Any]
 
 # Of `refused` events: what is no refused call.
 _NARROWED, _NOT_WRITTEN = "authority", "append_failed"
+_SHORTEST_QUOTE = 8  # characters
 # What a package says of decisions whose reasons did not fit. Digits are few: it is a ledger's text.
 _SHORTENED = re.compile(r"Decisions: (?:.*, )?(\d{1,9})(?: of \d+)? shortened")
 
@@ -152,6 +155,7 @@ class _Tally:
     refused: Counter[str] = field(default_factory=Counter)
     rejected: Counter[str] = field(default_factory=Counter)
     queue: list[float] = field(default_factory=list)
+    machines: Counter[str] = field(default_factory=Counter)
     work: list[float] = field(default_factory=list)
     chain: list[float] = field(default_factory=list)
     latency: list[float] = field(default_factory=list)
@@ -181,6 +185,8 @@ class _Tally:
         code, stopped = "unknown", False
         for event in events:
             match event.payload:
+                case Refused(tool=tool) if tool:
+                    self.counts["tools_refused"] += 1
                 case Refused() as refusal:
                     code = refusal.code or "unknown"
                     self.refused[code] += 1
@@ -200,7 +206,11 @@ class _Tally:
         counts["shortened_packages"] += bool(item.prepared.omitted)
         counts["delivered"] += item.last(Delivered) is not None
         counts["open"] += item.is_open
+        if machine := story.machine(item):
+            self.machines[machine] += 1
         self._add_history(story.history_reads(item))
+        counts.update(claims(item))
+        counts.update(quoted(item))
         self._add_answers(item)
         self._add_times(item)
 
@@ -308,6 +318,13 @@ def _handover_latency(tally: _Tally) -> Measure:
     return Measure(len(tally.latency), value=spread["median_s"], detail=spread)
 
 
+def _elsewhere(tally: _Tally) -> Measure:
+    by_machine = _most_first(tally.machines)
+    return Measure(
+        tally.counts["delivered"], tally.machines.total(), detail={"by_machine": by_machine}
+    )
+
+
 def _stage2_pulls(tally: _Tally) -> Measure:
     counts = tally.counts
     detail = {"reads": counts["reads"], "tokens": counts["read_tokens"]}
@@ -320,6 +337,7 @@ def _refusals(tally: _Tally) -> Measure:
         "by_reason": by_reason,
         "rejected_by_receiver": _most_first(tally.rejected),
         "authority_narrowed": by_reason.pop(_NARROWED, 0),
+        "tools_refused": tally.counts["tools_refused"],
         "not_written": by_reason.pop(_NOT_WRITTEN, 0),
     }
     calls = sum(by_reason.values())
@@ -328,6 +346,20 @@ def _refusals(tally: _Tally) -> Measure:
 
 def _unneeded(tally: _Tally) -> Measure:
     return Measure(tally.counts["handed_back"], tally.counts["unneeded"])
+
+
+def _claimed_declines(tally: _Tally) -> Measure:
+    return Measure(tally.counts["declines"], tally.counts["claimed"])
+
+
+def _contradicted_decisions(tally: _Tally) -> Measure:
+    counts = tally.counts
+    detail = {"decisions": counts["contradicted"]}
+    return Measure(counts["handovers"], counts["contradicting"], detail=detail)
+
+
+def _person_said_used(tally: _Tally) -> Measure:
+    return Measure(tally.counts["sentences"], tally.counts["quoted"])
 
 
 def _tokens(tally: _Tally) -> Measure:
@@ -355,9 +387,17 @@ MEASURES = (
     Row("sla_work", "Done within the specialist's time", _sla_work),
     Row("sla_chain", "Chains finished within the chain's time", _sla_chain),
     Row("handover_latency", "Seconds from prepared to delivered", _handover_latency),
+    Row("elsewhere", "Handovers that went to another machine", _elsewhere),
     Row("stage2_pulls", "Handovers that needed the full history", _stage2_pulls),
     Row("refusals", "Handover calls that were refused", _refusals),
     Row("unneeded", "Hand-backs that brought nothing", _unneeded),
+    Row("claimed_declines", "Declines of which the person never spoke", _claimed_declines),
+    Row(
+        "contradicted_decisions",
+        "Handovers with a decision against the person's words",
+        _contradicted_decisions,
+    ),
+    Row("person_said_used", "Sentences of the person that a verdict quotes", _person_said_used),
     Row("tokens", "Packages that had to leave something out", _tokens),
 )
 
@@ -378,6 +418,51 @@ def questions(clarify: Clarify) -> Counter[str]:
     held = set(clarify.already_held)
     asked = held.union(clarify.missing)
     return Counter(asked=len(asked), already_held=len(held), clarifications=1)
+
+
+def claims(item: Handover) -> Counter[str]:
+    """What was claimed of the person at this hop: declines, those without a word of theirs, and
+    decisions against their words."""
+    counts: Counter[str] = Counter()
+    newest = item.returned or item.packet
+    for field_ in newest.state:
+        if field_.hop == item.hop and field_.status in ("declined", "claimed"):
+            counts["declines"] += 1
+            counts["claimed"] += field_.status == "claimed"
+    against = [*item.prepared.contradicted]
+    for event in item.events:
+        if isinstance(event.payload, Closing):
+            against += event.payload.contradicted
+    counts["contradicted"] = len(set(against))
+    counts["contradicting"] = bool(against)
+    return counts
+
+
+def quoted(item: Handover) -> Counter[str]:
+    """Of a handover that came back: the sentences of the person that it travelled with, and how many
+    of them a field or decision of the verdict quotes."""
+    if item.returned is None:
+        return Counter()
+    before = set(_texts(item.packet))
+    added = [words(text) for text in _texts(item.returned) if text not in before]
+    used = 0
+    for sentence in item.packet.person_said:
+        plain = words(sentence.text).rstrip(".!?…。！？")
+        used += any(_quotes(text, plain) for text in added)
+    return Counter(sentences=len(item.packet.person_said), quoted=used)
+
+
+def _quotes(text: str, sentence: str) -> bool:
+    is_part = len(text) >= _SHORTEST_QUOTE and text.rstrip(".!?…。！？") in sentence
+    return sentence in text or is_part
+
+
+def _texts(packet: HandoverPacket) -> Iterator[str]:
+    for item in packet.state:
+        yield item.verbatim
+        yield item.value if isinstance(item.value, str) else ""
+    for decision in packet.decisions:
+        yield from (decision.text, decision.rationale, *decision.evidence)
 
 
 def _steps(events: Iterable[Event]) -> Iterator[tuple[HandoverPacket, Prepared, HandoverPacket]]:

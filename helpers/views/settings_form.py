@@ -197,6 +197,8 @@ def _kind(key: str, schema: Mapping[str, Any]) -> str:
     """roster (YAML text), choice, or the type in JSON schema."""
     if key in AS_TEXT:
         return ROSTER
+    if schema.get("type") == "array":
+        return "string"  # parted by commas
     return "choice" if "enum" in schema else str(schema["type"])
 
 

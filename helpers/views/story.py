@@ -32,6 +32,7 @@ HandoverSummary
     sender, receiver, topic, reason, goal
     state, open, implicit, outcome, hand_to, why
     prepared, delivered, accepted, closed                times
+    on                              the machine it went to, as `https://host:port`; "": here
     queue_s, work_s, latency_s      delivered→accepted, accepted→verdict (pauses included),
                                     prepared→delivered
     tokens                          {asked, delivered, left_out, limit, estimated}
@@ -53,6 +54,7 @@ from typing import Any
 from ..chain.chain import Chain, Handover, fold
 from ..chain.news import news
 from ..text.damage import losses
+from ..text.tools import tools_told
 from ..values.errors import RecordError
 from ..values.events import (
     CLOSED,
@@ -84,6 +86,8 @@ Json = dict[str, Any]
 MOST_TOKENS = 10**12
 _MOST_LOST = 3
 _STOP_CHARS = 400  # of a reason; the record has the whole
+
+_MOST_MACHINE_CHARS = 200
 
 
 @dataclass(frozen=True)
@@ -228,6 +232,7 @@ def handover_summary(item: Handover) -> Json:
         "hand_to": closing.hand_to,
         "why": why(closing),
         **times(item),
+        "on": machine(item),
         "queue_s": queue_seconds(item),
         "work_s": work_seconds(item),
         "latency_s": latency_seconds(item),
@@ -241,6 +246,12 @@ def handover_summary(item: Handover) -> Json:
         "fields": len(packet.state),
         "questions": len(packet.open_questions),
     }
+
+
+def machine(item: Handover) -> str:
+    """The other machine that a handover went to; "" for this one."""
+    delivered = item.last(Delivered)
+    return ((delivered and delivered.remote) or "")[:_MOST_MACHINE_CHARS]
 
 
 def verdict(item: Handover) -> Closing | None:
@@ -452,6 +463,7 @@ def _arrow(item: Handover | None, event: Event) -> Json | None:
                 "state": item.state,
                 "open": item.is_open,
                 "label": f"hop {item.hop}",
+                "on": machine(item),
                 "tokens": tokens(item)["delivered"],
                 "why": item.packet.handover_reason,
             }
@@ -465,6 +477,7 @@ def _arrow(item: Handover | None, event: Event) -> Json | None:
                 "state": event.kind,
                 "open": False,
                 "label": event.kind,
+                "on": "",
                 "tokens": 0,
                 "why": why(payload) or onwards,
             }
@@ -515,6 +528,7 @@ def packet_of(told: Story, handover_id: str) -> Json | None:
     {chain, summary: HandoverSummary, packet: as published (docs/packet.schema.json),
      returned: the packet after the hand-back or None, note: the hand-back's note or {},
      news: what the hand-back changed, omitted: [...], artifacts: {path: status at delivery},
+     tools: which the receiver may use, "" for all,
      events: [{id, kind, time, from, to}]}
     """
     item = told.chain.find(handover_id)
@@ -532,6 +546,7 @@ def packet_of(told: Story, handover_id: str) -> Json | None:
         "note": closing.note.model_dump(mode="json", exclude_defaults=True),
         "news": list(news(returned, item.packet)) if returned else [],
         "omitted": list(item.prepared.omitted),
+        "tools": tools_told(item.prepared.tools) if item.prepared.tools else "",
         "artifacts": dict(delivered.artifacts),
         "events": [_event(event) for event in item.events],
     }

@@ -7,6 +7,7 @@ from usr.plugins.software_orchestrator.helpers.values.packet import (
     Flag,
     HandoverPacket,
     OpenQuestion,
+    PersonSaid,
     RejectedPath,
     StateField,
     Turn,
@@ -38,6 +39,7 @@ def item_of(kind, text, number=1):
         Artifact: Artifact(path=text, kind=text, version=text, sha256="ab" * 32, size=12),
         Flag: Flag(text=text, fields=(text,)),
         Authority: Authority(granted=(text,), denied=(text,)),
+        PersonSaid: PersonSaid(text=text, turn=number),
         Turn: Turn(role="user", text=text),
     }[kind]
 

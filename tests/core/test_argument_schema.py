@@ -6,7 +6,7 @@ import re
 import pytest
 
 from usr.plugins.software_orchestrator.helpers.arguments import handover, history, reply, schema
-from usr.plugins.software_orchestrator.helpers.values.packet import rows
+from usr.plugins.software_orchestrator.helpers.values.packet import rows, said_rows
 from usr.plugins.software_orchestrator.tests.core.calls import CALL
 
 LINES = CALL.settings.roster.lines("a0_software_orchestrator")
@@ -30,7 +30,7 @@ def test_every_argument_stands_in_the_schema_with_a_line_about_it(tool):
 def test_every_row_and_no_unknown_argument_has_words():
     known = {name for _, names in TOOLS.values() for name in names}
     assert set(schema.WORDS) <= known
-    assert {row.name for row in rows()} <= set(schema.WORDS)
+    assert {row.name for row in said_rows()} <= set(schema.WORDS)
 
 
 def test_what_is_required_is_what_a_call_cannot_do_without():

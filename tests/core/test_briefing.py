@@ -16,10 +16,10 @@ from usr.plugins.software_orchestrator.helpers.records.briefing import (
     Piece,
     Plan,
     append,
-    find,
     plan,
     scan,
     seal,
+    stands,
 )
 from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.values.errors import RecordError
@@ -29,6 +29,10 @@ HEAD = "## 2026-06-05 14:03 UTC · a0_software_orchestrator → frontend_designe
 
 characters = st.characters(exclude_categories=["Cs"], exclude_characters="\n")
 quoted_lines = st.lists(st.text(characters, max_size=40), max_size=5)
+
+
+def standing(planned):
+    return stands(planned.path, [planned])
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +124,7 @@ def test_planning_writes_nothing(folder):
     planned = plan(folder, NAME, entry())
     assert (planned.offset, planned.length, planned.existed_before) == (0, len(entry()), False)
     assert not planned.path.exists()
-    assert find(folder, planned) == "absent"
+    assert not standing(planned)
 
 
 def test_a_plan_survives_the_ledger(folder):
@@ -182,11 +186,9 @@ def test_any_cut_shows_as_damage_and_the_next_append_works(shared, data):
     size = len(entry(0))
     cut = data.draw(st.integers(0, len(raw)))
     written.path.write_bytes(raw[:cut])
-    assert find(shared, planned) == (
-        "intact" if cut >= len(raw) - 1 else "torn" if cut > 2 * size else "absent"
-    )
+    assert standing(planned) == (cut >= len(raw) - 1)
     again, _ = write(shared, entry(9))
-    assert find(shared, again) == "intact"
+    assert standing(again)
     pieces = list(scan(written.path))
     whole = [
         (f"ho-{n}", True) for n in range(3) if (n + 1) * size <= cut + 1
@@ -211,9 +213,7 @@ def test_any_change_of_one_byte_of_an_entry_is_found(shared, data):
     raw[position] ^= data.draw(st.integers(1, 255))
     path.write_bytes(raw)
     broken = position // len(entry(0))
-    assert [find(shared, one) for one in plans] == [
-        "torn" if n == broken else "intact" for n in range(3)
-    ]
+    assert [standing(one) for one in plans] == [n != broken for n in range(3)]
     assert [piece.id for piece in scan(path) if piece.sha_ok] != ["ho-0", "ho-1", "ho-2"]
 
 
@@ -316,7 +316,7 @@ def test_a_briefing_that_is_something_else_is_refused_and_nothing_is_written_out
     actions = (
         lambda: plan(folder, NAME, entry()),
         lambda: append(folder, planned, entry()),
-        lambda: find(folder, planned),
+        lambda: standing(planned),
         lambda: list(scan(path)),
     )
     for action in actions:
@@ -346,7 +346,7 @@ def test_a_full_disk_is_an_error_the_entry_is_torn_and_the_next_append_heals(fol
             write(folder, entry(2))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
-    assert find(folder, planned) == "torn"
+    assert not standing(planned)
     write(folder, entry(2))
     assert shape(first.path) == [
         ("entry", "ho-1", True),
@@ -360,8 +360,8 @@ def test_an_entry_that_lacks_only_its_last_line_feed_is_whole_and_gets_it_from_t
 ):
     planned, written = write(folder, entry(1))
     os.truncate(written.path, written.size_bytes - 1)
-    assert find(folder, planned) == "intact"
+    assert standing(planned)
     assert list(scan(written.path)) == [Piece("entry", 0, written.size_bytes - 1, "ho-1", True)]
     write(folder, entry(2))
-    assert find(folder, planned) == "intact"
+    assert standing(planned)
     assert shape(written.path) == [("entry", "ho-1", True), ("entry", "ho-2", True)]

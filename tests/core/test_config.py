@@ -20,7 +20,8 @@ def test_the_defaults_are_valid_and_every_key_is_known():
     assert set(DEFAULTS) == set(type(found).model_fields)
     for name, value in DEFAULTS.items():
         if name != "roster":
-            assert getattr(found, name) == (tuple(value) if isinstance(value, list) else value)
+            held = getattr(found, name)
+            assert (list(held) if isinstance(held, tuple) else held) == value
 
 
 def test_a_later_layer_wins_and_what_it_leaves_out_or_leaves_empty_stays():

@@ -19,7 +19,7 @@ from usr.plugins.software_orchestrator.helpers.values.packet import (
     StateField,
     Travels,
     Turn,
-    rows,
+    said_rows,
 )
 from usr.plugins.software_orchestrator.tests.core.calls import (
     CALL,
@@ -432,15 +432,15 @@ def test_arguments_inside_the_state_of_the_person_are_taken_out_of_it(form):
 
 
 SAYS_NOTHING = [
-    *[(row.name, {"status": "declined"}) for row in rows()],
-    *[(row.name, True) for row in rows()],
-    *[(row.name, row.name.replace("_", " ").title()) for row in rows()],
-    *[(row.name, f"<{row.name} of the work>") for row in rows()],
+    *[(row.name, {"status": "declined"}) for row in said_rows()],
+    *[(row.name, True) for row in said_rows()],
+    *[(row.name, row.name.replace("_", " ").title()) for row in said_rows()],
+    *[(row.name, f"<{row.name} of the work>") for row in said_rows()],
     ("notes", ["<a note>", "<another: with/or without words>"]),
     ("state", {"<field>": {"status": "declined"}}),
     *[
         (row.name, form)
-        for row in rows()
+        for row in said_rows()
         for form in (
             '{"status": "declined"}',
             [{"status": "Declined"}],
@@ -555,7 +555,13 @@ def test_a_row_that_is_added_is_understood_without_a_change_here(monkeypatch, to
         assert getattr(request.given, name) == meant
 
 
-@pytest.mark.parametrize("row", rows(), ids=lambda row: row.name)
+def test_no_call_says_what_the_person_said():
+    request = understood(person_said=["No prices"])
+    assert not request.given.person_said
+    assert "person_said" in request.warnings[0]
+
+
+@pytest.mark.parametrize("row", said_rows(), ids=lambda row: row.name)
 def test_every_row_is_understood(row):
     value = {"granted": ["read"]} if row.kind is Authority else "hall: B"
     request = understood(**{row.name: value})

@@ -148,11 +148,18 @@ def test_a_decision_turned_round_is_false_and_a_negated_one_is_not():
 def test_right_answers_and_what_is_asked_again_are_counted():
     questions, keys = scoring.form(BAKERY.questions, random.Random(1))
     assert questions.count("\n") == 11
-    right = "\n".join(f"{n}: {key['right']}" for n, key in enumerate(keys, 1))
-    assert scoring.marked(right, keys)["right"] == 12
-    asks = "\n".join(f"**{n}.** {key['ask']})" for n, key in enumerate(keys, 1))
-    row = scoring.marked(asks, keys)
-    assert (row["right"], row["asked_again"], row["declines_asked_again"]) == (0, 12, 2)
+
+    def reply(line, which):
+        return "\n".join(
+            line.format(n, scoring.LETTERS[key.answers.index(key.question.answers[which])],
+                        key.question.answers[which])
+            for n, key in enumerate(keys, 1)
+        )  # fmt: skip
+
+    for line in ("{0}: {1}", "{0}. {1}) {2}", "**{0}.** {1}", "{0}. {2}."):
+        assert scoring.marked(reply(line, 0), keys)["right"] == 12, line
+        row = scoring.marked(reply(line, -1), keys)
+        assert (row["right"], row["asked_again"], row["declines_asked_again"]) == (0, 12, 2)
     assert scoring.marked("I do not know", keys)["unread"] == 12
 
 

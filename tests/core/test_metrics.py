@@ -247,6 +247,7 @@ def test_refused_calls_are_counted_by_reason_and_narrowed_authority_is_none(made
     made.refuse()
     made.refuse("a0_software_orchestrator")
     made.tell(packet, "refused", code="authority", asked=["deploy"])
+    made.tell(packet, "refused", code="authority", tool="text_editor:write")
     made.deliver(packet)
     made.hand_back(packet, "rejected", note={"reason": "not mine"})
     found = measure(made, "refusals")
@@ -255,6 +256,7 @@ def test_refused_calls_are_counted_by_reason_and_narrowed_authority_is_none(made
         "by_reason": {"self": 2},
         "rejected_by_receiver": {"not mine": 1},
         "authority_narrowed": 1,
+        "tools_refused": 1,
         "not_written": 0,
     }
 
@@ -293,6 +295,15 @@ def test_a_hand_back_with_a_decision_was_needed_and_a_failed_one_is_not_asked(ma
     other = made.hand_over("quality_reviewer", summary="Now review.")
     made.hand_back(other, "failed")
     assert (measure(made, "unneeded").hits, measure(made, "unneeded").n) == (0, 1)
+
+
+def test_handovers_are_counted_by_the_machine_they_went_to(made):
+    made.deliver(made.hand_over())
+    away = made.hand_over("quality_reviewer", summary="Now review.")
+    made.tell(away, "delivered", way="remote", remote="https://there.example:443", task="t")
+    found = measure(made, "elsewhere")
+    assert (found.hits, found.n) == (1, 2)
+    assert found.detail == {"by_machine": {"https://there.example:443": 1}}
 
 
 def test_tokens_are_summed_over_handovers(made):

@@ -11,6 +11,7 @@ from usr.plugins.software_orchestrator.helpers.values.settings import (
     Settings,
     settings,
 )
+from usr.plugins.software_orchestrator.helpers.values.tools import ToolCall
 from usr.plugins.software_orchestrator.helpers.views import settings_form
 from usr.plugins.software_orchestrator.helpers.views.settings_form import Layer
 
@@ -112,3 +113,14 @@ def test_the_page_shows_what_counts_and_where_that_was_said():
     assert effective["max_handovers_per_chain"] == {"value": 4, "source": "project shop"}
     assert "intruder" not in effective["roster"]["value"]
     assert shown["own"]["max_handover_depth"] == 9
+
+
+def test_a_projects_roster_only_takes_tools_away():
+    ours = {"denied": ["browser"], "allowed": ["b*", "text_editor"]}
+    theirs = {"denied": ["text_editor:write"], "allowed": ["*", "mcp.*"]}
+    held = with_roster({"hacker": {"tools": theirs}}, hacker={"tools": ours})
+    rules = held.tools_of("hacker")
+    assert rules.allows(ToolCall("text_editor", ("read",)))
+    for refused in (ToolCall("browser"), ToolCall("text_editor", ("write",)), ToolCall("input")):
+        assert not rules.allows(refused)
+    assert not held.tools_of("quality_reviewer").allows(ToolCall("text_editor", ("write",)))

@@ -46,7 +46,7 @@ def rendered_package(of):
 
 def rendered_entry(of):
     body = entry_body(
-        of, "505 of 505 tokens (limit 3000), 2 recent turns\n", created="2026-06-05 14:03 UTC"
+        of, "533 of 533 tokens (limit 3000), 2 recent turns\n", created="2026-06-05 14:03 UTC"
     )
     return briefing.seal(of.identity.handover_id, body).decode()
 
@@ -100,6 +100,7 @@ def test_every_field_is_explained_on_the_page(model):
     [
         "answered",
         "declined",
+        "claimed",
         "volunteered",
         "skipped_not_triggered",
         "skipped_section_omitted",
@@ -127,8 +128,8 @@ def test_a_packet_survives_its_own_json():
 
 
 def test_the_tokens_on_the_page_are_counted():
-    assert "505 of 505 tokens" in block("text", 1)
-    assert counter().name == "estimate" or counter().count(rendered_package(example())) == 505
+    assert "533 of 533 tokens" in block("text", 1)
+    assert counter().name == "estimate" or counter().count(rendered_package(example())) == 533
 
 
 def fields():
@@ -156,7 +157,17 @@ FIELDS_OF_SCHEMA = {
         "user_state; Identity: chain_id created_at depth handover_id hop parent receiver "
         "schema_ sender; OpenQuestion: field id text; RejectedPath: what why; StateField: "
         "field hop owner status value verbatim; Turn: role text"
-    )
+    ),
+    2: (
+        "Artifact: kind path sha256 size version; Authority: denied granted; Decision: "
+        "evidence id owner rationale status supersedes text version; Flag: fields text; "
+        "HandoverPacket: acceptance_criteria artifacts authority decisions flags goal "
+        "handover_reason identity next_action notes open_questions person_said recent_turns "
+        "rejected_paths return_condition sections_done state stopped_at summary topic "
+        "user_state; Identity: chain_id created_at depth handover_id hop parent receiver "
+        "schema_ sender; OpenQuestion: field id text; PersonSaid: text turn; RejectedPath: what why; StateField: "
+        "field hop owner status value verbatim; Turn: role text"
+    ),
 }
 
 

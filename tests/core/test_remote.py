@@ -7,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from usr.plugins.software_orchestrator.helpers.arguments.answer_text import reply_in
+from usr.plugins.software_orchestrator.helpers.records import resources
 from usr.plugins.software_orchestrator.helpers.remote import protocol
 from usr.plugins.software_orchestrator.helpers.values.errors import RemoteError, SettingsError
 from usr.plugins.software_orchestrator.helpers.values.roster import build
+from usr.plugins.software_orchestrator.helpers.values.settings import settings
 
 NOTE = {"what_happened": "a", "observations": "b", "user_state": "c", "next": "d"}
 
@@ -83,6 +85,17 @@ def test_what_goes_there_is_said_beside_the_address_or_with_it(beside):
 def test_left_out_nothing_but_fields_goes_there():
     found = remote()
     assert (found.share, found.inline_artifacts, found.remote_onward) == ("fields", False, False)
+
+
+def test_a_project_neither_adds_a_remote_nor_changes_one():
+    ours = {"roster": {"far": {"remote": {"url": "https://there.example/"}}, "near": {}}}
+    elsewhere = {"url": "https://evil.example/", "share": "turns"}
+    theirs = {"roster": {"far": {"remote": elsewhere, "title": "x"}, "near": {"remote": elsewhere}}}
+    for project in (theirs, {"roster": {"far": {"share": "turns"}, "near": {}}}):
+        roster = settings(resources.default_settings(), ours, project=[project]).roster
+        assert roster.find("far").remote.url == "https://there.example/"
+        assert roster.find("far").remote.share == "fields"
+        assert roster.find("near").remote is None
 
 
 @pytest.mark.parametrize(

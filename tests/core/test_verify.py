@@ -24,6 +24,7 @@ from usr.plugins.software_orchestrator.helpers.values.events import (
     Done,
     Failed,
     Note,
+    Redacted,
     about,
 )
 from usr.plugins.software_orchestrator.tests.core.chain_maker import (
@@ -336,6 +337,21 @@ def test_entries_cut_off_at_the_end_are_missing(folder):
     last = entries(folder, DESIGNER)[2]
     edit(folder.briefing_path(DESIGNER), lambda content: content.removesuffix(last))
     assert kinds(folder) == ["missing"]
+
+
+def test_an_entry_that_a_person_took_out_and_said_so_is_a_note(folder):
+    first = entries(folder, DESIGNER)[0]
+    edit(folder.briefing_path(DESIGNER), lambda content: content.removeprefix(first))
+    ledger = Ledger(folder.ledger_path(CHAIN, WRITER), KEY)
+    packet = next(
+        event.packet
+        for event in ledger.read().events
+        if event.packet and event.packet.identity.handover_id.encode() in first
+    )
+    with folder.lock(1):
+        ledger.append([about(packet, Redacted(why="private"))])
+    assert kinds(folder) == []
+    assert "redacted" in kinds(folder, "note")
 
 
 def test_a_removed_briefing_is_missing_entry_by_entry(folder):

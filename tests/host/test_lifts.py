@@ -52,7 +52,7 @@ def test_what_the_person_tells_a_specialist_lifts_with_its_hand_back(host):
             "frontend_designer": [person, call("notes", text="x"), done(state=answered(words))],
         }
     )
-    host.say("Please build the page")
+    host.say("Please build the page, and no prices yet")
     host.settle()
     assert [event["data"]["field"] for event in of_kind(folder, "decline_lifted")] == ["prices"]
     assert [words in row for row in told(host)] == [True]

@@ -97,7 +97,7 @@ def test_the_work_moves_on_leg_by_leg_and_the_last_note_comes_back(any_host):
             "implementation_engineer": [done(what_happened="Both are mended.")],
         }
     )
-    assert host.say("Please build the hero") == "ok"
+    assert host.say("Please build the hero, and do not ask for the VAT id") == "ok"
     assert holders(folder) == [
         ("a0_software_orchestrator", "frontend_designer", 1, 0),
         ("frontend_designer", "quality_reviewer", 2, 0),

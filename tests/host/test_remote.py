@@ -2,6 +2,8 @@
 
 import json
 import socket
+import subprocess
+import sys
 import threading
 import time
 
@@ -178,6 +180,16 @@ def test_a_wrong_token_is_failed_with_words_and_never_shown(host):
         reply = run(host)["reply"]
     assert reply["verdict"] == "failed"
     assert "token" in reply["reason"]
+    assert TOKEN.encode() not in everything_on_disk(host)
+
+
+@pytest.mark.parametrize("state", ["completed", "failed", "rejected", "input-required"])
+def test_a_token_that_is_echoed_is_not_kept(host, state):
+    with A2AAgent([[("working", f"using {TOKEN}"), (state, f"I was given {TOKEN}")]]) as there:
+        settle_at(host, there.url)
+        reply = run(host)["reply"]
+    assert "I was given" in json.dumps(reply)
+    assert TOKEN not in json.dumps([reply, host.rows()], default=str)
     assert TOKEN.encode() not in everything_on_disk(host)
 
 
@@ -420,6 +432,25 @@ def test_a_leg_moves_on_from_here_to_there_and_back(host):
         ("frontend_designer", there.url.rstrip("/")),
         ("quality_reviewer", None),
     ]
+
+
+def test_page_and_command_line_tell_where_each_leg_ran(host):
+    with A2AAgent([[("completed", NOTE_TEXT)]]) as there:
+        folder = settle_at(host, there.url)
+        found = run(host)
+    chain = {"project": "acme", "chain": found["package"]["chain_id"]}
+    told = json.dumps(host.api("audit", {"action": "chain", **chain}).get_json())
+    assert there.url.rstrip("/") in told
+    plugin = host.root / "usr/plugins/software_orchestrator"
+    for command in (["audit", folder, "--chain", chain["chain"]], ["metrics", folder]):
+        done = subprocess.run(
+            [sys.executable, plugin / "execute.py", *command],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert there.url.rstrip("/") in done.stdout, done.stderr
 
 
 def test_a_file_there_is_not_taken_for_one_of_the_same_name_here(host):

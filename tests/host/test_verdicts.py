@@ -30,7 +30,7 @@ def play(host, *specialist, **more):
             "frontend_designer": list(specialist),
         }
     )
-    host.say("Please build the hero")
+    host.say("Please build the hero, and no VAT id")
     return folder, result_of(host)
 
 

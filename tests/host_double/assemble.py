@@ -22,7 +22,7 @@ a test can do.
 
 What it is: names, signatures, order of events and odd behaviours of agent0ai/agent-zero, as far as the plugin meets
 them. `tests/host/test_double.py` says which, `tests/host/test_real_host.py` compares with a real checkout. Our own code
-throughout. What it is not: no MCP, no images, no attachments; a model's answer comes in one piece and is plain JSON;
+throughout. What it is not: of MCP the names alone, no images, no attachments; a model's answer comes in one piece and is plain JSON;
 history is never compressed; the retry after an error does not wait; the 2.x shape has 2.x's subordinates, requests,
 nudges and profiles. The native shape is the linear one that offers functions; its model still answers with JSON.
 Names that begin with `double_` and `helpers/shape.py` do not exist in the host: only tests may use them.

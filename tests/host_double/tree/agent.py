@@ -15,6 +15,7 @@ from helpers import extension, files, history, modules, shape, subagents
 from helpers import log as Log
 from helpers.defer import DeferredTask
 from helpers.errors import HandledException, InterventionException, RepairableException
+from helpers.mcp_handler import MCPConfig
 
 OFFERED = "a0_responses_function_tools"
 
@@ -380,16 +381,22 @@ class Agent:
         name, args = request["tool_name"], request["tool_args"]
         row = self.loop_data.params_temporary["log_item_generating"]
         row.update(heading=f"{self.agent_name}: Using {name}", kvps=request)
-        tool = self.get_tool(name, None, args, msg, self.loop_data)
-        self.loop_data.current_tool = tool
-        try:
-            response = await self.double_run_tool(tool, name, args)
-            return response.message if response.break_loop else None
-        finally:
-            self.loop_data.current_tool = None
+        name, method, args = shape.named(name, args)
+        tool = MCPConfig.get_instance().get_tool(self, name)
+        tool = tool or self.get_tool(name, method, args, msg, self.loop_data)
+        tool.args = args
+        response = await self.double_run_tool(tool, name, args)
+        return response.message if response.break_loop else None
 
     async def double_run_tool(self, tool, name: str, args: dict):
         """One tool from its row to its result."""
+        self.loop_data.current_tool = tool
+        try:
+            return await self._run_tool(tool, name, args)
+        finally:
+            self.loop_data.current_tool = None
+
+    async def _run_tool(self, tool, name: str, args: dict):
         await self.handle_intervention()
         await tool.before_execution(**args)
         await self.handle_intervention()

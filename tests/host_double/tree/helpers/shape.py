@@ -15,6 +15,12 @@ async def checked_request(agent: Any, request: dict) -> dict:
     return request
 
 
+def named(name: str, args: dict) -> tuple[str, str | None, dict]:
+    """`tool:method` is the tool's name and its method."""
+    tool, _, method = name.partition(":")
+    return tool, method or None, args
+
+
 def nudge_message(agent: Any) -> Any:
     from agent import UserMessage
 

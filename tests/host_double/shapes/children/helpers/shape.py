@@ -18,6 +18,13 @@ async def checked_request(agent: Any, request: dict) -> dict | None:
     return request
 
 
+def named(name: str, args: dict) -> tuple[str, str | None, dict]:
+    """A method is the argument `action`, however it came."""
+    tool, _, action = name.partition(":")
+    method = action or args.get("method")
+    return tool, None, {"action": method, **args} if method else args
+
+
 def nudge_message(agent: Any) -> Any:
     from agent import UserMessage
 
