@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 PUBLIC_KEY = re.compile(r"[0-9a-f]{64}")
+log = logging.getLogger(__name__)
+
 OURSELVES = "this installation"
 _SIGNATURE = re.compile(r"[0-9a-f]{128}")
 _PURPOSE = b"software_orchestrator ed25519"
@@ -48,6 +51,7 @@ def signer_of(secret: bytes) -> Signer | None:
     try:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     except ImportError:
+        log.warning("the package cryptography is missing: what is recorded is not signed for others")
         return None
     private = Ed25519PrivateKey.from_private_bytes(hmac.digest(secret, _PURPOSE, "sha256"))
     return Signer(private.public_key().public_bytes_raw().hex(), private)
