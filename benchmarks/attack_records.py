@@ -139,9 +139,7 @@ class BriefingTarget(Target):
     def look(self) -> tuple[Any, bool]:
         accounts._known.clear()
         ledger, _, events = self._chain()
-        account = accounts.account(
-            self.made.folder, self.path, self.made.topic, ledger, events
-        )
+        account = accounts.account(self.made.folder, self.path, self.made.topic, ledger, events)
         return self.path.read_bytes()[: len(self.content)], bool(account.lines())
 
 

@@ -44,7 +44,8 @@ const model = {
 
   /** The values that differ from what would hold without them. */
   without(values) {
-    const same = (key, value) => JSON.stringify(this.view.inherited[key]?.value) === JSON.stringify(value);
+    const plain = (value) => JSON.stringify(Array.isArray(value) && !value.length ? "" : value);
+    const same = (key, value) => plain(this.view.inherited[key]?.value) === plain(value);
     return Object.fromEntries(Object.entries(values).filter(([key, value]) => !same(key, value)));
   },
 

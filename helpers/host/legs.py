@@ -130,7 +130,9 @@ def what_follows(answer: Answer) -> str:
         call = f"handover_to_specialist(answers={handover_id}, state={{field: value}})"
         return f"Orchestrator: answer with {call}, asking the person only what you do not know"
     if answer.summary.get("outcome") == UNKNOWN:
-        return "Orchestrator: it ended without a verdict; look at what is there before you rely on it"
+        return (
+            "Orchestrator: it ended without a verdict; look at what is there before you rely on it"
+        )
     if verdict in ("reject", "rejected"):
         return "Orchestrator: supply what is missing, choose another specialist, or do it yourself"
     if verdict in ("failed", "cancelled"):

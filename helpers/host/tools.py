@@ -78,9 +78,7 @@ def _prepared(seat: Seat, given: Mapping[str, Any]) -> Prepared:
     return prepare.prepare(given, seat.call)
 
 
-async def refuse(
-    agent: Agent, error: HandoverError, args: Mapping[str, Any]
-) -> HandoverResponse:
+async def refuse(agent: Agent, error: HandoverError, args: Mapping[str, Any]) -> HandoverResponse:
     """A refused handover, counted and recorded; one that stops the chain or the chat calls the
     person."""
     is_last = stops.count_refusal(agent, error)

@@ -402,9 +402,7 @@ class _Reader:
         self._note_signed(sealed, is_own)
         self._settle_cut(sealed.prev)
         self._shas.add(sealed.sha)
-        self._links.append(
-            _Link(line.number, sealed.prev, sealed.sha, self._damaged, trusted)
-        )
+        self._links.append(_Link(line.number, sealed.prev, sealed.sha, self._damaged, trusted))
         self._damaged = 0
         if not trusted:
             self._untrusted_left -= len(sealed.body)

@@ -19,7 +19,9 @@ def losses(damage: Sequence[Damage]) -> tuple[str, ...]:
     lines = []
     for item in damage[: -_MOST - 1 : -1]:
         what = f" ({one_line(item.what, 200)})" if item.what else ""
-        lines.append(f"The record is damaged at {item.where}{what}: what was written there is lost.")
+        lines.append(
+            f"The record is damaged at {item.where}{what}: what was written there is lost."
+        )
     if len(damage) > _MOST:
         lines.append(f"It is damaged at {len(damage) - _MOST:,} more places.")
     return tuple(lines)

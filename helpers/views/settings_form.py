@@ -139,8 +139,8 @@ def _said(layers: Sequence[Layer]) -> dict[str, Json]:
 
 
 def _as_yaml(value: Any) -> str:
-    if isinstance(value, str):
-        return value
+    if isinstance(value, str) or not value:
+        return value or ""
     text: str = yaml.safe_dump(value, allow_unicode=True, sort_keys=False, width=120)
     return text
 

@@ -370,7 +370,9 @@ def test_of_any_byte_changed_dropped_doubled_moved_or_cut_somebody_is_told_or_no
 
 
 def forged(text, handover_id="ho-00000000000000ff"):
-    heading = f"## 2026-06-05 14:03 UTC · a0_software_orchestrator → hacker · handover · {handover_id}"
+    heading = (
+        f"## 2026-06-05 14:03 UTC · a0_software_orchestrator → hacker · handover · {handover_id}"
+    )
     return briefing.seal(handover_id, f"{heading}\n\n### Goal\n> {text}\n")
 
 
@@ -413,9 +415,7 @@ def test_who_is_sent_to_a_briefing_that_is_not_as_recorded_is_told_and_so_is_who
 
 
 @pytest.mark.parametrize("left", [None, 100])
-def test_of_a_briefing_that_is_gone_or_cut_the_entries_come_back_or_are_missed(
-    desk, left
-):
+def test_of_a_briefing_that_is_gone_or_cut_the_entries_come_back_or_are_missed(desk, left):
     first = desk.call("hacker", summary="the first of them")
     desk.returns(first)
     content = first.briefing.path.read_bytes()

@@ -41,7 +41,11 @@ def write_note(text: str) -> str:
 
 server.run(show_banner=False)
 """
-MCP = {"mcpServers": {"notes": {"command": os.environ.get("A0_PYTHON", ""), "args": ["usr/notes_server.py"]}}}
+MCP = {
+    "mcpServers": {
+        "notes": {"command": os.environ.get("A0_PYTHON", ""), "args": ["usr/notes_server.py"]}
+    }
+}
 CONNECT = """
 from helpers import settings
 from helpers.mcp_handler import MCPConfig
@@ -78,7 +82,11 @@ def played(run_native: bool) -> None:
 
     forbidden = json.dumps(tool_call("notes.write_note", text="not mine"))
     script = {
-        "agent0": [note, hand_over(authority={"denied": ["notes.*", "rush"]}), response("Reviewed.")],
+        "agent0": [
+            note,
+            hand_over(authority={"denied": ["notes.*", "rush"]}),
+            response("Reviewed."),
+        ],
         REVIEWER: [
             write,
             forbidden,

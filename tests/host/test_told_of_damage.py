@@ -11,9 +11,7 @@ def ledger_of(folder):
 def test_after_damage_the_person_is_called_once_and_their_next_message_goes_on(any_host):
     host = any_host
     folder = host.project("acme")
-    host.script(
-        {"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [done()]}
-    )
+    host.script({"agent0": [hand_over(start=True), respond("ok")], "frontend_designer": [done()]})
     host.say("Please build the hero")
     ledger = ledger_of(folder)
     ledger.write_bytes(b"".join(ledger.read_bytes().splitlines(keepends=True)[:-1]))
