@@ -43,13 +43,18 @@ def read(ledger: Path, keys: Iterable[bytes]) -> End:
     path = path_of(ledger)
     try:
         with files.reading(path), files.open_read(path) as file:
-            content = file.read(_MOST_BYTES)
+            return read_from(file, ledger.name, keys)
     except FileNotFoundError:
         return End()
+
+
+def read_from(file: io.FileIO, ledger_name: str, keys: Iterable[bytes]) -> End:
+    """As `read`, of the mark's file. Raises OSError."""
+    content = file.read(_MOST_BYTES)
     mark = _MARK.match(content)
     if mark is None:
         return End()
-    is_ours = any(hmac.compare_digest(mark[5], _signed(mark[1], ledger.name, key)) for key in keys)
+    is_ours = any(hmac.compare_digest(mark[5], _signed(mark[1], ledger_name, key)) for key in keys)
     if not is_ours:
         return End()
     run = "" if mark[4] == b"-" else mark[4].decode()

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 Others = Mapping[str, Trusted]
 
 _BY = re.compile(rb'\{"by":"([0-9a-f]{32})"')
-_SIG = re.compile(rb',"sig":"([0-9a-f]{128})"')
+_SIG, _SIG_HEX = b',"sig":"', re.compile(rb"([0-9a-f]{128})?")
+_SIG_BYTES = len(_SIG) + 128 + 1
 _MAC_HEX = re.compile(rb'[0-9a-f]{64}"')
 _AFTER_MAC, _BEFORE_SHA = b'","prev":"', b'","schema":%d,"sha":"' % SCHEMA
 
@@ -88,21 +89,22 @@ def _lines(
         between = _AFTER_MAC + prev + _BEFORE_SHA
         sha = mac + 72 + len(between)  # ,"mac":"<64 hex>
         rest = sha + 65
-        sig = _SIG.match(content, rest)
-        if sig:
-            rest = sig.end()
+        sig = b""
+        if stands_at(_SIG, rest):
+            sig = content[rest + len(_SIG) : rest + _SIG_BYTES - 1]
+            rest += _SIG_BYTES
         digest = empty.copy()
         digest.update(view[start:mac])
         digest.update(between[1:-8] + content[rest:end])  # without ,"sha":"<64 hex>"
         prev = digest.hexdigest().encode()
         if shas is None:
             first, second = inner.copy(), outer.copy()
-            first.update(prev + sig[1] if sig else prev)
+            first.update(prev + sig)
             second.update(first.digest())
             seal = second.hexdigest().encode() + between + prev + b'"'
         else:
             shas.append(prev)
-            if not _MAC_HEX.match(content, mac + 8):
+            if not _MAC_HEX.match(content, mac + 8) or not _SIG_HEX.fullmatch(sig):
                 return None
             seal = content[mac + 8 : mac + 72] + between + prev + b'"'
         if not stands_at(line_start, start) or not stands_at(seal, mac + 8):

@@ -22,6 +22,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple, get_args
 
 from ..values.errors import RecordError
@@ -245,7 +246,7 @@ class _Check:
         keys = (self.key, *self.trust.former)
         result = Result(str(self.folder.root), f"chains/{name}")
         try:
-            end_mark = end.read(self.folder.chains / name, keys)
+            end_mark = self._end_mark(name, keys)
             with self.open_ledger(name) as file:
                 size = size_of(file)
                 content = file.read(size) if size <= _WHOLE_LEDGER_BYTES else b""
@@ -277,6 +278,13 @@ class _Check:
             other_events=sum(event.chain == chain for event in others),
             signers=tuple(Wrote(by, counts, 0, events) for (by, counts), events in wrote.items()),
         )
+
+    def _end_mark(self, name: str, keys: Sequence[bytes]) -> end.End:
+        try:
+            with self.open_ledger(end.path_of(Path(name)).name) as file:
+                return end.read_from(file, name, keys)
+        except FileNotFoundError:
+            return end.End()
 
     def _briefing(self, name: str, claims: Claims) -> Result:
         places = sorted(set(claims.places.pop(name, ())))
