@@ -36,6 +36,7 @@ for _name, _path in (
 
 from usr.plugins.software_orchestrator.helpers.records import briefing
 from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.records.identity import writer_of
 from usr.plugins.software_orchestrator.helpers.records.key import installation_key
 from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger, snapshot
 from usr.plugins.software_orchestrator.helpers.values.events import Draft, Event
@@ -63,7 +64,8 @@ class Records:
     def __init__(self, project: Path) -> None:
         self.folder = HandoverFolder.open(str(project), create=True)
         self.chain = self.folder.chain_id(TOPIC, CHAT)
-        self.ledger = Ledger(self.folder.ledger_path(self.chain), installation_key(project))
+        key = installation_key(project)
+        self.ledger = Ledger(self.folder.ledger_path(self.chain, writer_of(key)), key)
         self.briefing = self.folder.briefing_path(self.folder.briefing_name(SPECIALIST, TOPIC, DAY))
 
     def hand_over(self, handover: str) -> None:

@@ -33,7 +33,13 @@ from usr.plugins.software_orchestrator.helpers.flow import (
     receive,
     standing,
 )
-from usr.plugins.software_orchestrator.helpers.records import ledger, lock, resources, shelf
+from usr.plugins.software_orchestrator.helpers.records import (
+    ledger,
+    listing,
+    lock,
+    resources,
+    shelf,
+)
 from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
 from usr.plugins.software_orchestrator.helpers.records.local import local_ports
 from usr.plugins.software_orchestrator.helpers.text import note, tokens
@@ -158,7 +164,7 @@ def counts(folder: Path) -> dict[str, int]:
 def cold(root: Path, topic: str) -> float:
     """CPU of prepare when nothing of the folder has been seen by this process yet."""
     shelf._copies.clear()
-    shelf._listings.clear()
+    listing._listings.clear()
     shelf._places.clear()
     started = time.process_time()
     prepare.prepare(arguments(topic, 7), call_in(root, "cold"))

@@ -28,6 +28,7 @@ from ..values.events import (
 from ..values.packet import HandoverPacket, StateField
 from ..values.roster import normal
 from .answered import name_key
+from .decisions import named_as_theirs
 
 P = TypeVar("P", bound=Payload)
 
@@ -150,12 +151,13 @@ class Chain:
 
     def _after(self, events: Iterable[Event], gaps: Mapping[str, Damage]) -> Chain:
         builder = _Builder(self)
+        lost = dict(gaps)
         for event in events:
-            if event.sha in gaps:
-                builder.lose(gaps[event.sha])
+            if event.sha in lost:
+                builder.lose(lost.pop(event.sha))
             builder.add(event)
-        if "" in gaps:
-            builder.lose(gaps[""])
+        for damage in lost.values():
+            builder.lose(damage)
         return builder.chain()
 
     def after_resume(self) -> Chain:
@@ -354,7 +356,7 @@ class _Builder:
         self._new_places.setdefault(handover.id, len(self._handovers))
         self._hidden.pop(handover.id, None)
         self._handovers.append(handover)
-        self._inherit(payload.packet, payload.person_messages)
+        self._inherit(payload.packet, payload.person_messages, event.name)
 
     def _halt(self, event: Event) -> None:
         payload = event.payload
@@ -392,7 +394,7 @@ class _Builder:
         returned = None if kind is Reopened else handover.returned
         if isinstance(payload, Closing) and payload.packet is not None:
             returned = payload.packet
-            self._inherit(payload.packet, payload.person_messages)
+            self._inherit(payload.packet, payload.person_messages, event.name)
         self._losses_before[place] = self._losses
         self._handovers[place] = replace(
             handover, state=kind.state, returned=returned, uncertain=False
@@ -404,10 +406,11 @@ class _Builder:
             self._hidden[event.handover] = event.hop
         payload = event.payload
         if isinstance(payload, Closing) and payload.packet is not None:
-            self._inherit(payload.packet, payload.person_messages)
+            self._inherit(payload.packet, payload.person_messages, event.name)
 
-    def _inherit(self, packet: HandoverPacket, person_messages: int) -> None:
-        """A newer packet: what the next hop inherits, and since when each field is declined. It
+    def _inherit(self, packet: HandoverPacket, person_messages: int, name: str) -> None:
+        """A newer packet: what the next hop inherits, and since when each field is declined; `name`
+        is that of the trusted installation that recorded it, "" for this one. It
         holds also what was declined in events that are lost, as nobody had missed them yet."""
         for missing, damage in self._unseen.items():
             self._unseen[missing] = damage.model_copy(update={"declines_kept": True})
@@ -415,4 +418,8 @@ class _Builder:
         for item in packet.state:
             if item.status == "declined":
                 declined[item.field] = self._declined.get(item.field, person_messages)
+        if name:
+            before = self._newest.decisions if self._newest else ()
+            theirs = named_as_theirs(packet.decisions, name, before)
+            packet = packet.model_copy(update={"decisions": theirs})
         self._declined, self._newest = declined, packet

@@ -9,6 +9,7 @@ from ..values.packet import Decision
 from .evidence import Hop
 
 PERSON = "user"
+_OF = " of "
 
 
 def gather_decisions(
@@ -85,7 +86,23 @@ class _Decisions:
 
 
 def is_persons(decision: Decision) -> bool:
-    return key(decision.owner) == PERSON
+    """Also the person's at another installation."""
+    return key(decision.owner.partition(_OF)[0]) == PERSON
+
+
+def named_as_theirs(
+    decisions: Iterable[Decision], name: str, before: Iterable[Decision]
+) -> tuple[Decision, ...]:
+    """Decisions as another installation, called `name`, recorded them: their owners are called
+    theirs, but of those that the chain held `before`."""
+    known = {(item.id, item.version, item.text): item.owner for item in before}
+    named = []
+    for item in decisions:
+        is_named = item.owner.endswith(f"{_OF}{name}")
+        owner = item.owner if is_named else f"{item.owner}{_OF}{name}"
+        owner = known.get((item.id, item.version, item.text), owner)
+        named.append(item.model_copy(update={"owner": owner}))
+    return tuple(named)
 
 
 def _take(known: _Decisions, item: Decision, hop: Hop) -> None:

@@ -10,7 +10,7 @@ import click
 
 from ..records import files, resources
 from ..records.identity import PUBLIC_KEY, fingerprint_of, signer_of
-from ..records.key import key_folder
+from ..records.key import key_folder, new_key
 from ..text.quote import one_line
 from ..values.errors import HandoverError, RequestError
 from ..values.settings import settings
@@ -22,8 +22,10 @@ from .terminal import say
 
 
 @click.command("key", epilog=EXIT_CODES)
-def key() -> int:
+@click.option("--new", is_flag=True, help="make another one; the old one stays readable as own")
+def key(new: bool) -> int:
     """Print this installation's public key, its fingerprint, and where the secret lies."""
+    kept = new_key(resources.ROOT) if new else None
     signer = signer_of(ports().key())
     if signer is None:
         message = "the Python package cryptography is not installed"
@@ -31,6 +33,10 @@ def key() -> int:
     say(signer.public)
     say(f"fingerprint {signer.fingerprint}")
     say(f"kept in {key_folder(resources.ROOT)}")
+    if kept:
+        say(
+            f"the old one is kept as {kept.name}; who trusts this installation must trust the new one"
+        )
     return 0
 
 

@@ -12,6 +12,7 @@ from ..flow.close import close as close_handover
 from ..flow.mend import take_out
 from ..flow.show import package_text, story_of
 from ..flow.standing import not_recorded
+from ..records.chain_ledger import trust_of
 from ..records.folder import HandoverFolder
 from ..records.shelf import chain_holding
 from ..text.quote import one_line
@@ -108,11 +109,11 @@ def redact(settings_file: str | None, project: str, reason: str, identifier: str
 def recorded_handover(identifier: str, call: Call) -> Recorded:
     """Our own record of it, else another installation's. Raises RefusedError when there is none."""
     folder = HandoverFolder.open(call.caller.project_root)
-    chain = chain_holding(folder, identifier, call.caller.chat_id, call.ports)
+    chain = chain_holding(folder, identifier, call.caller.chat_id, call)
     handover = chain.find(identifier) if chain else None
     if chain and handover:
         return Recorded(handover, chain, folder, own=True)
-    for story in stories(folder, call.ports.key()):
+    for story in stories(folder, call.ports.key(), trust_of(call)):
         foreign = None if story.own else story.chain.find(identifier)
         if foreign:
             return Recorded(foreign, story.chain, folder, own=False)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from ..flow import mend
+from ..records.chain_ledger import trust_of
 from ..values.call import Caller
 from ..views import report
 from ..views.audit import projects
 from ..views.metrics import sla_of
-from .call import call_of, ports
+from .call import call_of
 from .options import EXIT_CODES, folder_named, json_option, records_argument, settings_option
 from .terminal import complain, console, say
 
@@ -27,14 +28,16 @@ from .terminal import complain, console, say
 @records_argument
 def audit(settings_file: str | None, as_json: bool, chain: str, since: str, directory: str) -> int:
     """Show the chains of a project: hops, verdicts, sizes, durations."""
+    call = call_of(Caller(), settings_file)
     return report.audit_text(
         folder_named(directory, "DIR"),
-        ports().key(),
+        call.ports.key(),
         say,
         chain=chain,
         since=since,
         as_json=as_json,
         console=None if as_json else console(),
+        trust=trust_of(call),
     )
 
 
@@ -45,8 +48,14 @@ def audit(settings_file: str | None, as_json: bool, chain: str, since: str, dire
 def verify(settings_file: str | None, as_json: bool, directory: str) -> int:
     """Check every entry and event of a project against its hash."""
     folder = folder_named(directory, "DIR")
+    call = call_of(Caller(), settings_file)
     return report.verify_text(
-        folder, ports().key(), say, as_json=as_json, console=None if as_json else console()
+        folder,
+        call.ports.key(),
+        say,
+        as_json=as_json,
+        console=None if as_json else console(),
+        trust=trust_of(call),
     )
 
 
@@ -82,4 +91,5 @@ def metrics(settings_file: str | None, as_json: bool, directory: str) -> int:
         say,
         as_json=as_json,
         console=None if as_json else console(),
+        trust=trust_of(call),
     )

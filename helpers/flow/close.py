@@ -88,7 +88,7 @@ def sweep(alive: frozenset[str], call: Call) -> tuple[str, ...]:
     gone = []
     for chain_id in shelf.chains_of_chat(folder, caller.chat_id):
         try:
-            chain = shelf.peek(folder, chain_id, call.ports)
+            chain = shelf.peek(folder, chain_id, call)
         except RecordError:
             continue  # `standing` names it
         if not of_chat(chain, folder, caller.chat_id):

@@ -58,9 +58,10 @@ def deliver(handover_id: str, call: Call, *, way: str, beside: str = "") -> Deli
         check_runs_here(specialist, handover, str(book.folder.root))
         limits = limits_of(handover)
         artifacts = Files(book.folder).status(handover.packet)
-        source = footprint(book.ledger.path)
+        ledger = book.ledger.listed()
+        source = tuple(map(footprint, ledger))
         package = delivered_package(book, handover, limits, artifacts, beside, call)
-        check_source_untouched(source, footprint(book.ledger.path))
+        check_source_untouched(source, tuple(map(footprint, ledger)))
         delivered = Delivered(
             tokens=package.tokens,
             text_sha256=hashlib.sha256(package.text.encode()).hexdigest(),

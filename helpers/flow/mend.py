@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..records import listing
 from ..records.book import Place, open_chain
 from ..records.folder import HandoverFolder
 from ..values.call import Call
@@ -14,14 +15,14 @@ def heal(folder: HandoverFolder, call: Call) -> tuple[int, tuple[str, ...]]:
     """Write what the briefings lack of this installation's ledgers: how many entries there were
     that were lost, and what could not be looked at or written, a line each."""
     written, complaints = 0, []
-    for path in folder.ledgers():
+    for chain_id in listing.chains(folder):
         try:
-            with open_chain(Place(folder, path.stem), call) as book:
+            with open_chain(Place(folder, chain_id), call) as book:
                 written += book.healed
                 if book.unhealed:
-                    complaints.append(f"{path.name}: {book.unhealed}")
+                    complaints.append(f"{chain_id}: {book.unhealed}")
         except RecordError as error:
-            complaints.append(f"{path.name}: {error.message}")
+            complaints.append(f"{chain_id}: {error.message}")
     return written, tuple(complaints)
 
 

@@ -27,7 +27,7 @@ def place(topic: str, project_root: str, call: Call) -> Place:
     if not inside:
         chain_id = shelf.chain_of_topic(folder, topic, caller.chat_id)
         return Place(folder, chain_id, (outside,) if outside else ())
-    chain = shelf.chain_holding(folder, inside, caller.chat_id, call.ports)
+    chain = shelf.chain_holding(folder, inside, caller.chat_id, call)
     if chain is None:
         raise not_recorded(inside, folder, call, "check the id", "nothing_open")
     return Place(folder, chain.id)

@@ -126,7 +126,7 @@ def preview(args: Mapping[Any, Any], call: Call) -> Prepared:
     """What `prepare` would answer, without writing anything. Raises HandoverError."""
     request = parse(args, call)
     where = place_of(request, call)
-    chain = shelf.peek(where.folder, where.chain_id, call.ports)
+    chain = shelf.peek(where.folder, where.chain_id, call)
     if call.caller.resume:
         chain = chain.after_resume()
     decided = decide(request, Sketch(where.folder, chain), call)
@@ -201,7 +201,7 @@ def near_topics(request: HandoverRequest, book: Book | Sketch, call: Call) -> tu
     decisions and declines."""
     if book.chain.handovers:
         return ()
-    near = shelf.near_topics(book.folder, request.topic, call.caller.chat_id, call.ports)
+    near = shelf.near_topics(book.folder, request.topic, call.caller.chat_id, call)
     if not near:
         return ()
     topics = ", ".join(f'"{one_line(topic, 80)}"' for topic in near)

@@ -256,7 +256,7 @@ def under_way(call: Call) -> tuple[Handover, ...]:
     found: list[Handover] = []
     for chain_id in shelf.chains_of_chat(folder, call.caller.chat_id):
         try:
-            chain = shelf.peek(folder, chain_id, call.ports)
+            chain = shelf.peek(folder, chain_id, call)
         except RecordError:
             continue  # `standing` names it
         if of_chat(chain, folder, call.caller.chat_id):

@@ -29,7 +29,7 @@ def specialist_of(settings: Settings, profile: str) -> Specialist:
 def held_by(handover_id: str, call: Call) -> Handover:
     """The handover as the ledger has it. Raises RefusedError (unknown_reference)."""
     folder = HandoverFolder.open(call.caller.project_root)
-    chain = shelf.chain_holding(folder, handover_id, call.caller.chat_id, call.ports)
+    chain = shelf.chain_holding(folder, handover_id, call.caller.chat_id, call)
     handover = chain.find(handover_id) if chain else None
     if handover is None:
         raise not_recorded(handover_id, folder, call)
@@ -45,7 +45,7 @@ def not_recorded(
 ) -> RefusedError:
     """The refusal of what is not found; damage that may hide it is named."""
     named = one_line(handover_id, 60)
-    hiding = shelf.hiding(folder, handover_id, call.caller.chat_id, call.ports)
+    hiding = shelf.hiding(folder, handover_id, call.caller.chat_id, call)
     if hiding:
         why = f"no handover {named} can be read: the record is damaged at {'; '.join(hiding)}"
         hint = "tell the person what is lost; `execute.py verify` names all of it"
@@ -95,7 +95,7 @@ def chain_of(handover_id: str, call: Call) -> tuple[HandoverFolder, Chain]:
         )
     caller = call.caller
     folder = HandoverFolder.open(caller.project_root)
-    chain = shelf.chain_holding(folder, handover_id, caller.chat_id, call.ports)
+    chain = shelf.chain_holding(folder, handover_id, caller.chat_id, call)
     if chain is None:
         raise not_recorded(handover_id, folder, call, "copy the reference from next_step")
     if caller.chat_id != COMMAND_LINE and not of_chat(chain, folder, caller.chat_id):
@@ -128,7 +128,7 @@ def standing(call: Call) -> tuple[str, ...]:
     lines: list[str] = []
     for chain_id in shelf.chains_of_chat(folder, caller.chat_id):
         try:
-            chain = shelf.peek(folder, chain_id, call.ports)
+            chain = shelf.peek(folder, chain_id, call)
         except RecordError as error:
             lines.append(f"Not read: {chain_id}.jsonl: {one_line(error.message)}")
             continue

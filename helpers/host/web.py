@@ -15,12 +15,13 @@ from helpers import projects as host_projects
 from ..flow import person
 from ..records import resources
 from ..records.folder import HandoverFolder
-from ..records.key import installation_key
+from ..records.key import former_keys, installation_key
 from ..records.local import local_ports
 from ..text.masking import redact
 from ..text.quote import one_line
 from ..values.call import Call, Caller
 from ..values.errors import HandoverError, RequestError
+from ..values.trust import Trust
 from ..views import page, settings_form
 from ..views.page import Project, Records
 from . import conversation
@@ -32,7 +33,7 @@ _PROFILE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 def audit_answer(body: object) -> dict[str, Any]:
     """What the audit page asks. Raises HandoverError."""
-    return page.answer(_asked(body), Records(projects(), _key(), settings_in))
+    return page.answer(_asked(body), _records())
 
 
 def act_answer(body: object) -> dict[str, Any]:
@@ -45,7 +46,7 @@ def act_answer(body: object) -> dict[str, Any]:
     act = ACTS.get(str(asked.get("action", "")))
     if act is None:
         raise RequestError("no such action", "use one of " + ", ".join(ACTS))
-    found = Records(projects(), _key(), settings_in)
+    found = _records()
     project, folder = found.holding(asked.get("project") or None, asked.get("chain"))
     context = _chat_of(folder, str(asked["chain"]))
     mask = conversation.mask_of(context.agent0) if context else redact
@@ -98,8 +99,10 @@ def _asked(body: object) -> Mapping[str, Any]:
     return body
 
 
-def _key() -> bytes:
-    return installation_key(resources.ROOT)
+def _records() -> Records:
+    root = resources.ROOT
+    trust = Trust(former_keys(root), settings_in("").trusted)
+    return Records(projects(), installation_key(root), settings_in, trust)
 
 
 def projects() -> tuple[Project, ...]:

@@ -15,8 +15,9 @@ from ..text.quote import one_line
 from ..values.errors import RecordError
 from ..values.events import Briefed, Event
 from . import briefing, files
+from .chain_ledger import ChainLedger
 from .comparison import Claims, Comparison, Finding, Kind, are_all, claim, gone, intact_of
-from .folder import HandoverFolder
+from .folder import HandoverFolder, chain_of
 from .kept import Kept
 from .ledger import Ledger
 
@@ -55,7 +56,11 @@ _known: Kept[Path, tuple[files.Stamp, Account]] = Kept(256)
 
 
 def account(
-    folder: HandoverFolder, path: Path, topic_slug: str, own: Ledger, events: Iterable[Event]
+    folder: HandoverFolder,
+    path: Path,
+    topic_slug: str,
+    own: ChainLedger,
+    events: Iterable[Event],
 ) -> Account:
     """What of a briefing is not as it was recorded; what follows its last entry is a person's notes.
 
@@ -67,7 +72,7 @@ def account(
         return kept[1] if kept else Account()
     stamp = files.stamp(path)
     claims = Claims()
-    _ask(folder, own, events, claims)
+    _ask(folder, own.own, events, claims)
     answer = _compared(path, claims)
     if answer.size or answer.findings or not claims.places[path.name]:
         unread: list[str] = []
@@ -126,8 +131,8 @@ def keep_after_write(path: Path) -> None:
     _known.put(path, (files.stamp(path), kept[1] if kept else Account()))
 
 
-def _other_ledgers(folder: HandoverFolder, topic_slug: str, own: Ledger) -> Iterator[Ledger]:
+def _other_ledgers(folder: HandoverFolder, topic_slug: str, own: ChainLedger) -> Iterator[Ledger]:
     prefix = f"{topic_slug}-"
     for path in folder.ledgers():
-        if path.name.startswith(prefix) and path != own.path:
-            yield Ledger(path, own.key)
+        if path.name.startswith(prefix) and chain_of(path.name) != own.chain:
+            yield Ledger(path, own.key, trust=own.trust)

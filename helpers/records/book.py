@@ -34,9 +34,10 @@ from ..values.events import (
     of_chain,
 )
 from ..values.packet import HandoverPacket
-from . import accounts, briefing, shelf
+from . import accounts, briefing, listing, shelf
+from .chain_ledger import chain_ledger
 from .folder import HandoverFolder, topic_part, write_git_files
-from .ledger import Ledger, snapshot
+from .ledger import snapshot
 from .missing import is_whole, missing
 from .missing import keep as keep_whole
 
@@ -57,7 +58,7 @@ class Book:
 
     def __init__(self, place: Place, call: Call, lock: ExitStack) -> None:
         self.folder = place.folder
-        self.ledger: Ledger = shelf.ledger_of(place.folder, place.chain_id, call.ports)
+        self.ledger = chain_ledger(place.folder, place.chain_id, call)
         self.unhealed = ""
         self.found_damage = False
         self.healed = 0
@@ -89,16 +90,17 @@ class Book:
             return ()
         drafts = tuple([masked_draft(draft, self._call.ports.mask) for draft in drafts])
         self._make_writable()
-        is_new = not self._copy.events
-        lists_it = is_new and shelf.before_new(self.folder)
+        is_new = self.ledger.own.path not in self.ledger.listed()
+        lists_it = is_new and listing.before_new(self.folder)
+        after = self._copy.elsewhere
         if is_snapshot:
-            written = snapshot(self.ledger, drafts[-1], before=drafts[:-1])
+            written = snapshot(self.ledger, drafts[-1], before=drafts[:-1], after=after)
         else:
-            written = self.ledger.append(drafts)
+            written = self.ledger.append(drafts, after=after)
         self._copy = self._copy.after(written)
-        shelf.keep(self.ledger, self._copy)
         if lists_it:
-            shelf.add_new(self.folder, self.chain.id)
+            listing.add_new(self.folder, self.ledger.own.path.name)
+        shelf.keep(self.ledger, self._copy)
         for event in written:
             if event.payload.makes_round:
                 self._call.ports.rounds.add()

@@ -42,13 +42,14 @@ def finding(kind: Kind, where: str, detail: str) -> Finding:
 
 
 class Place(NamedTuple):
-    """Where a `briefed` event says that the entry of an event stands."""
+    """Where a `briefed` event says that the entry of an event stands; `by` as in that event."""
 
     offset: int
     length: int
     sha256: str
     event: str
     handover: str
+    by: str = ""
 
     @property
     def end(self) -> int:
@@ -120,6 +121,11 @@ class Comparison:
         self._judge_lost(claims)
         self._judge_order()
         self._tell_others()
+
+    @property
+    def whole(self) -> tuple[Place, ...]:
+        """The places of all whole entries, where they were recorded."""
+        return (*self._intact, *self._moved.values())
 
     # --- looking
 
@@ -277,11 +283,11 @@ class Comparison:
 
 
 def claim(
-    folder: HandoverFolder, name: str, own: Sequence[Event], claims: Claims
+    folder: HandoverFolder, name: str, counted: Sequence[Event], claims: Claims
 ) -> Iterator[Finding]:
     """Add the places of all entries; a finding for each event that must have one and names none."""
     placed = set()
-    for event in own:
+    for event in counted:
         if event.kind == "redacted":
             claims.redacted.add(event.handover)
         if event.kind != "briefed":
@@ -293,9 +299,9 @@ def claim(
             continue
         about = str(event.data.get("event", ""))
         placed.add(about)
-        place = Place(plan.offset, plan.length, plan.sha256, about, event.handover)
+        place = Place(plan.offset, plan.length, plan.sha256, about, event.handover, event.by)
         claims.places[plan.path.name].append(place)
-    for event in own:
+    for event in counted:
         if event.data.get("packet") is not None and event.id not in placed:
             claims.unplaced.add(event.handover)
             detail = (

@@ -43,7 +43,7 @@ _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _DEVICE = re.compile(r"con|prn|aux|nul|com\d|lpt\d|conin|conout")
 _LOOKS_HASHED = re.compile(r".*[-_][0-9a-f]{8}", re.DOTALL)
 _CHAT = re.compile(r"[A-Za-z0-9_]+")
-_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\.(?:md|jsonl|end)")
+_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:\.md|(?:\.[0-9a-f]{8})?\.(?:jsonl|end))")
 _LOCAL = b"chains/.lock\nchains/*.end\n"
 _IGNORED = {"chains": b"chains/\n", "all": b"*\n", "none": _LOCAL}
 _COVERS = frozenset({b"chains/", b"chains", b"chains/*", b"/chains/", b"*", b"chains/.lock"})
@@ -101,21 +101,30 @@ class HandoverFolder:
         """Of a briefing by its name alone. Raises RecordError(path_unsafe) for what is not one."""
         return self.path / _checked_name(name, ".md")
 
-    def ledger_path(self, chain_id: str) -> Path:
-        """Of a chain's ledger. Raises RecordError(path_unsafe) for what could be no file name."""
-        return self.chains / _checked_name(f"{chain_id}.jsonl", ".jsonl")
+    def ledger_path(self, chain_id: str, writer: str = "") -> Path:
+        """Of the file that a writer (`writer_of`) keeps of a chain; "" is how earlier versions named
+        it. Raises RecordError(path_unsafe) for what could be no file name."""
+        name = f"{chain_id}.{writer}.jsonl" if writer else f"{chain_id}.jsonl"
+        if "." in chain_id:
+            raise unsafe(f"not the id of a chain: {chain_id[:NAME_CHARS]!r}")
+        return self.chains / _checked_name(name, ".jsonl")
 
     def briefings(self) -> tuple[Path, ...]:
         """Every briefing there is, in the order of names."""
         return tuple(self.path / name for name in sorted(names(self.path, ".md")))
 
     def ledgers(self) -> tuple[Path, ...]:
-        """Every ledger there is, in the order of names."""
+        """Every file of a ledger there is, in the order of names."""
         return tuple(self.chains / name for name in sorted(names(self.chains, ".jsonl")))
 
     def lock(self, timeout_s: float) -> AbstractContextManager[None]:
         """Hold the folder's one lock (`lock.held`); it must have been opened with `create`."""
         return lock.held(self.chains / ".lock", timeout_s)
+
+
+def chain_of(ledger_name: str) -> str:
+    """The chain that a file of a ledger is of, by its name."""
+    return ledger_name.partition(".")[0]
 
 
 def write_git_files(folder: HandoverFolder, mode: GitIgnore) -> None:

@@ -8,17 +8,25 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from ..values.trust import Trust, Trusted
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 PUBLIC_KEY = re.compile(r"[0-9a-f]{64}")
+log = logging.getLogger(__name__)
+
+OURSELVES = "this installation"
 _SIGNATURE = re.compile(r"[0-9a-f]{128}")
 _PURPOSE = b"software_orchestrator ed25519"
+_WRITER = b"software_orchestrator writer"
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,7 @@ def signer_of(secret: bytes) -> Signer | None:
     try:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     except ImportError:
+        log.warning("the package cryptography is missing: what is recorded is not signed for others")
         return None
     private = Ed25519PrivateKey.from_private_bytes(hmac.digest(secret, _PURPOSE, "sha256"))
     return Signer(private.public_key().public_bytes_raw().hex(), private)
@@ -53,6 +62,29 @@ def fingerprint_of(public: str) -> str:
     if not PUBLIC_KEY.fullmatch(public):
         raise ValueError("a public key is 64 hex digits")
     return hashlib.sha256(bytes.fromhex(public)).hexdigest()[:32]
+
+
+def fingerprint(secret: bytes) -> str:
+    """That of an installation by its secret, "" without cryptography."""
+    signer = signer_of(secret)
+    return signer.fingerprint if signer else ""
+
+
+def names_of(secret: bytes, trust: Trust) -> Mapping[str, str]:
+    """What this installation calls those whom it believes, by fingerprint; itself first."""
+    earlier = dict.fromkeys(map(fingerprint, trust.former), f"{OURSELVES}, an earlier key")
+    others = {by: item.name for by, item in by_fingerprint(trust.trusted).items()}
+    return {fingerprint(secret): OURSELVES, **earlier, **others}
+
+
+def writer_of(secret: bytes) -> str:
+    """8 hex digits, the writer's part of the names of its ledgers."""
+    signer = signer_of(secret)
+    return signer.fingerprint[:8] if signer else hmac.digest(secret, _WRITER, "sha256").hex()[:8]
+
+
+def by_fingerprint(trusted: Iterable[Trusted]) -> Mapping[str, Trusted]:
+    return {fingerprint_of(item.key): item for item in trusted}
 
 
 def verified(public: str, content: bytes, signature: str) -> bool:

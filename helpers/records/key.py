@@ -10,16 +10,18 @@ import hashlib
 import io
 import logging
 import os
+import re
 import secrets
 from contextlib import suppress
 from pathlib import Path
 
 from ..values.errors import RecordError
-from .files import OWNER_ONLY, create_once, directory, exists, narrow, open_regular
+from .files import OWNER_ONLY, create_once, directory, exists, narrow, open_regular, replace
 
 NAME = "software_orchestrator"
 KEY_FILE = "installation.key"
 KEY_BYTES = 32
+_FORMER = re.compile(r"former-[0-9a-f]{16}\.key")
 _TWO_NAMES = 2  # between link and unlink the maker's temporary name still stands
 
 log = logging.getLogger(__name__)
@@ -42,7 +44,7 @@ def installation_key(plugin_root: Path) -> bytes:
     Any number of processes may call it at once: all get the same key. One that an earlier version
     left in the plugin's own `data/` is moved. One that others could read is taken from them, with a
     warning in the log. Raises RecordError when the key cannot be made, read or taken from others,
-    or has another length; a key is never replaced.
+    or has another length; only `new_key` replaces it.
     """
     path = key_folder(plugin_root) / KEY_FILE
     before = plugin_root / "data" / KEY_FILE
@@ -55,10 +57,42 @@ def installation_key(plugin_root: Path) -> bytes:
                     before.unlink()
             return _checked(path, _read(path, folder))
     except OSError as error:
-        raise RecordError(
-            f"cannot read or make {path}: {error.strerror}",
-            "make it a file of the host's user with mode 600",
-        ) from error
+        raise _unusable(path, error) from error
+
+
+def former_keys(plugin_root: Path) -> tuple[bytes, ...]:
+    """The keys that this installation had before `new_key`. Raises RecordError."""
+    place = key_folder(plugin_root)
+    try:
+        with directory(place) as folder:
+            found = sorted(path.name for path in place.iterdir() if _FORMER.fullmatch(path.name))
+            return tuple(_checked(place / name, _read(place / name, folder)) for name in found)
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise _unusable(place, error) from error
+
+
+def new_key(plugin_root: Path) -> Path:
+    """Sign with another key from now on. The old one is kept, at the path that is returned: what it
+    signed still counts as this installation's own. Raises RecordError."""
+    old = installation_key(plugin_root)
+    place = key_folder(plugin_root)
+    kept = f"former-{hashlib.sha256(old).hexdigest()[:16]}.key"
+    try:
+        with directory(place) as folder:
+            create_once(kept, old, OWNER_ONLY, folder)
+        replace(place / KEY_FILE, secrets.token_bytes(KEY_BYTES))
+    except OSError as error:
+        raise _unusable(place, error) from error
+    return place / kept
+
+
+def _unusable(path: Path, error: OSError) -> RecordError:
+    return RecordError(
+        f"cannot read or make {path}: {error.strerror}",
+        "make it a file of the host's user with mode 600",
+    )
 
 
 def _first_key(before: Path) -> bytes:

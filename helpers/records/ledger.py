@@ -1,4 +1,7 @@
-"""The ledger of a chain: one event a line, chained by hash, signed, only ever appended to."""
+"""A file of a chain's ledger: one event a line, chained by hash, signed, only ever appended to.
+
+A file has one writer; all files of a chain are read as one by `chain_ledger`.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,16 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 from ..values.events import SCHEMA, VERDICTS, Damage, Draft, Event
-from . import end, files
+from ..values.trust import NOBODY_ELSE, Trust, Trusted
+from . import end, files, signature
 from .end import End
+from .folder import chain_of
+from .identity import by_fingerprint, signer_of
 from .line import (
     LINE_BYTES,
     MAC,
@@ -29,6 +35,7 @@ from .line import (
     unseal,
 )
 from .line import canonical as canonical
+from .signature import Signed
 
 UNTRUSTED_BYTES = 4 * 1024 * 1024  # parsed JSON can be 20 times as large as its text
 MOST_FAULTS = 1000
@@ -42,6 +49,8 @@ FaultKind = Literal[
 ]
 NOTES: frozenset[FaultKind] = frozenset({"foreign", "healed", "newer"})
 
+_BY = re.compile(rb'\{?("by":"[^"]{0,32}"?,?)?')
+_TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
 _MAC_AND_PREV = re.compile(rb',"mac":"[0-9a-f]{64}","prev":"([0-9a-f]{64}|)"')
 
 
@@ -67,8 +76,9 @@ class Fault:
 class Reading:
     """A ledger as it stands: intact events in the order of the file, and what there is to know.
 
-    `gaps`: where events are lost, by the sha of the event that stands there now, "" at the end.
-    `torn`: the last line lacks its line feed. `size` is in bytes.
+    `gaps`: where events are lost, by the sha of the event that stands there now, or another text at
+    the end. `torn`: the last line lacks its line feed. `size` is in bytes, `run` what the last line
+    of this installation is signed over.
     """
 
     events: tuple[Event, ...] = ()
@@ -76,6 +86,7 @@ class Reading:
     gaps: Mapping[str, Damage] = field(default_factory=dict)
     torn: bool = False
     size: int = 0
+    run: str = ""
 
 
 def utc_now() -> datetime:
@@ -89,18 +100,21 @@ def random_id(prefix: str) -> str:
 
 
 class Ledger:
-    """One chain's file; its name is the chain's id. It keeps nothing in memory."""
+    """One writer's file of a chain; its name begins with the chain's id. It keeps nothing in memory."""
 
     def __init__(
         self,
         path: Path,
         key: bytes,
         *,
+        trust: Trust = NOBODY_ELSE,
         clock: Callable[[], datetime] = utc_now,
         new_id: Callable[[str], str] = random_id,
     ) -> None:
         self.path = path
         self.key = key
+        self.trust = trust
+        self.chain = chain_of(path.name)
         self._clock = clock
         self._new_id = new_id
 
@@ -109,7 +123,15 @@ class Ledger:
 
         Raises RecordError only when the file may not be opened or cannot be read.
         """
-        reader = _Reader(self.path, self.key, end.read(self.path, self.key))
+        reader = self._looked_through({})
+        believed = reader.believed()
+        if believed:
+            reader = self._looked_through(believed)
+        return reader.reading()
+
+    def _looked_through(self, believed: Mapping[str, Trusted]) -> _Reader:
+        mark = end.read(self.path, (self.key, *self.trust.former))
+        reader = _Reader(self, mark, believed)
         with (
             suppress(FileNotFoundError),
             files.reading(self.path),
@@ -117,15 +139,16 @@ class Ledger:
         ):
             for line in lines(file):
                 reader.take(line)
-        return reader.reading()
+        return reader
 
     def stamp(self) -> files.Stamp:
         """Another one after every write to the file. Raises RecordError as `read`."""
         return files.stamp(self.path)
 
-    def append(self, drafts: Sequence[Draft]) -> tuple[Event, ...]:
+    def append(self, drafts: Sequence[Draft], *, after: str = "") -> tuple[Event, ...]:
         """Append all of `drafts` with one write and fsync; the caller holds the folder's lock.
 
+        Their times are later than `after`, the newest one of the chain's other files if need be.
         A torn last line is ended first and left. Cost does not grow with the file while its end is
         intact. A file that others may read is taken from them. Raises RecordError(append_failed);
         ValueError or TypeError, before anything is written, for data that is not JSON.
@@ -135,21 +158,32 @@ class Ledger:
         if any(draft.kind == "prepared" for draft in drafts):
             self._check_size()
         before, healing = self._end()
-        prev = before.sha
+        prev, run = before.sha, before.run
         content = [healing]
         events: list[Event] = []
-        for draft in drafts:
-            line, event = seal(self._body(draft, prev), self.key)
+        signer = signer_of(self.key)
+
+        def signed(sha: str) -> str:
+            over = signature.content(self.chain, signature.run_over((sha,), run))
+            return signer.sign(over) if signer else ""
+
+        for number, draft in enumerate(drafts, 1):
+            body = self._body(draft, prev, after)
+            if signer:
+                body["by"] = signer.fingerprint
+            ends_write = number == len(drafts)
+            line, event = seal(body, self.key, signed if ends_write else _unsigned)
             self._check_length(draft, line)
             content += [line, b"\n"]
             events.append(event)
             prev = event.sha
+            run = signature.run_over((prev,), run) if signer else ""
         with files.writing(self.path), files.open_append(self.path, files.OWNER_ONLY) as file:
             with suppress(OSError):  # another user's file is not ours to narrow
                 files.narrow(file)
             files.write_whole(file, b"".join(content), self.path)
         with suppress(OSError):  # the events stand, and an older mark is still true
-            end.write(self.path, self.key, End(prev, before.own + len(events)))
+            end.write(self.path, self.key, End(prev, before.own + len(events), run))
         return tuple(events)
 
     def _end(self) -> tuple[End, bytes]:
@@ -157,7 +191,7 @@ class Ledger:
 
         Where the last event is lost the next one still follows it: the gap stays for who reads.
         """
-        mark = end.read(self.path, self.key)
+        mark = end.read(self.path, (self.key, *self.trust.former))
         with files.writing(self.path):
             try:
                 file = files.open_read(self.path)
@@ -171,17 +205,18 @@ class Ledger:
         if mark.sha and not files.holds(self.path, b'"sha":"%b"' % mark.sha.encode()):
             return mark, healing
         # The mark is behind: a crash came between, or a version without marks wrote here.
-        own = sum(event.trusted for event in self.read().events)
-        return End(last, max(own, mark.own)), healing
+        reading = self.read()
+        own = sum(event.is_own for event in reading.events)
+        return End(last, max(own, mark.own), reading.run), healing
 
-    def _body(self, draft: Draft, prev: str) -> Json:
-        if draft.chain != self.path.stem:
+    def _body(self, draft: Draft, prev: str, after: str) -> Json:
+        if draft.chain != self.chain:
             raise ValueError(f"not an event of {self.path.name}: its chain is {draft.chain!r}")
         return {
             "schema": SCHEMA,
             "id": self._new_id("ev"),
             "kind": draft.kind,
-            "time": self._clock().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+            "time": self._time(after),
             "chain": draft.chain,
             "handover": draft.handover,
             "hop": draft.hop,
@@ -191,6 +226,12 @@ class Ledger:
             "data": dict(draft.data),
             "prev": prev,
         }
+
+    def _time(self, after: str) -> str:
+        now = self._clock().astimezone(UTC).strftime(_TIME)
+        if now > after:
+            return now
+        return (datetime.strptime(after, _TIME) + timedelta(microseconds=1)).strftime(_TIME)
 
     def _check_size(self) -> None:
         size = self.stamp().size
@@ -207,14 +248,26 @@ class Ledger:
             raise files.append_failed(self.path, reason)
 
 
-def snapshot(ledger: Ledger, prepared: Draft, *, before: Sequence[Draft] = ()) -> tuple[Event, ...]:
+def _unsigned(sha: str) -> str:
+    return ""
+
+
+class Appendable(Protocol):
+    """What events are appended to."""
+
+    def append(self, drafts: Sequence[Draft], *, after: str = "") -> tuple[Event, ...]: ...
+
+
+def snapshot(
+    ledger: Appendable, prepared: Draft, *, before: Sequence[Draft] = (), after: str = ""
+) -> tuple[Event, ...]:
     """Record the `prepared` event, the snapshot of seed 001, before anything else of a handover.
 
     `before` are events of the same moment (superseded, decline_lifted); all are written at once.
     """
     if prepared.kind != "prepared":
         raise ValueError(f"a snapshot is a prepared event, not {prepared.kind!r}")
-    return ledger.append((*before, prepared))
+    return ledger.append((*before, prepared), after=after)
 
 
 class _Link(NamedTuple):
@@ -235,15 +288,41 @@ class _Cut(NamedTuple):
     prev: str | None
 
 
+class _Start:
+    """How a line of a chain begins, after `by` where it has one."""
+
+    def __init__(self, chain: str) -> None:
+        self._rest = b'"chain":"%b","data":{' % chain.encode()
+
+    def begins(self, content: bytes) -> bool:
+        return content.startswith(self._rest, _end_of_by(content))
+
+    def begins_cut(self, content: bytes) -> bool:
+        """Also what ends before all of that."""
+        rest = content[_end_of_by(content) :]
+        in_by = b'{"by":"'.startswith(content)
+        return in_by or self._rest.startswith(rest) or rest.startswith(self._rest)
+
+
+def _end_of_by(content: bytes) -> int:
+    match = _BY.match(content)
+    return match.end() if match else 0
+
+
 class _Reader:
     """One reading of one ledger, line by line."""
 
-    def __init__(self, path: Path, key: bytes, end_mark: End) -> None:
+    def __init__(self, ledger: Ledger, end_mark: End, believed: Mapping[str, Trusted]) -> None:
         self._end_mark = end_mark
-        self._name = path.name
-        self._chain = path.stem
-        self._key = key
-        self._start = b'{"chain":"%b","data":{' % path.stem.encode()
+        self._name = ledger.path.name
+        self._chain = ledger.chain
+        self._keys = (ledger.key, *ledger.trust.former)
+        signer = signer_of(ledger.key)
+        self._by = signer.fingerprint if signer else None
+        self._others = by_fingerprint(ledger.trust.trusted)
+        self._believed = believed  # by the sha of the line
+        self._signed: dict[str, list[Signed]] = {}  # by fingerprint: our lines, and trusted ones'
+        self._start = _Start(self._chain)
         self._events: list[Event] = []
         self._faults: list[Fault] = []
         self._more_faults = 0
@@ -279,11 +358,19 @@ class _Reader:
             else:
                 self._fault("changed", cut, "not a whole line, and none that is follows it")
         self._compare_links()
-        gaps = self._gaps() if self._own or self._end_mark.sha else {}
+        gaps = self._gaps() if self._own or self._believed or self._end_mark.sha else {}
         if self._more_faults:
             rest = f"and {self._more_faults:,} more faults"
             self._faults.append(Fault("malformed", self._name, rest))
-        return Reading(tuple(self._events), tuple(self._faults), gaps, not self._ended, self._size)
+        own = (line.sha for line in self._signed.get(self._by or "", ()))
+        return Reading(
+            tuple(self._events),
+            tuple(self._faults),
+            gaps,
+            not self._ended,
+            self._size,
+            signature.run_over(own),
+        )
 
     def _take_damaged(self, line: Line) -> None:
         self._damaged = self._damaged or line.number
@@ -292,7 +379,7 @@ class _Reader:
             self._cut.append(_Cut(line.number, tail[1].decode() if tail else None))
         elif line.content.endswith(b"\r") and unseal(line.content[:-1]):
             self._fault("changed", line, "its line end was turned to CR LF")
-        elif line.content.startswith(self._start) and line.length <= LINE_BYTES:
+        elif self._start.begins(line.content) and line.length <= LINE_BYTES:
             self._fault("changed", line, "does not match its sha")
         else:
             self._fault("malformed", line, f"{line.length:,} bytes that are no event")
@@ -300,16 +387,19 @@ class _Reader:
     def _is_cut(self, line: Line) -> bool:
         """Whether it begins as a line of this chain does and does not end as one."""
         content = line.content
-        begins = content.startswith(self._start) or self._start.startswith(content)
+        begins = self._start.begins_cut(content)
         ends = content.endswith((b"}", b"}\r")) or line.length > LINE_BYTES
         return begins and content != b"" and not ends
 
     def _take_intact(self, line: Line, sealed: Sealed) -> None:
-        trusted = hmac.compare_digest(mac_of(self._key, sealed.sha), sealed.mac)
-        if trusted:
+        is_own = self._is_own(sealed)
+        other = self._believed.get(sealed.sha)
+        trusted = is_own or other is not None
+        if is_own:
             self._own += 1
-        else:
+        elif not trusted:
             self._foreign[sealed.sha] = line.number
+        self._note_signed(sealed, is_own)
         self._settle_cut(sealed.prev)
         self._shas.add(sealed.sha)
         self._links.append(_Link(line.number, sealed.prev, sealed.sha, self._damaged, trusted))
@@ -320,7 +410,7 @@ class _Reader:
                 self._fault("foreign", line, "more of another installation than is read")
                 return
         try:
-            self._keep(line, sealed.event(trusted))
+            self._keep(line, sealed, sealed.event(trusted, other.name if other else ""))
         except NewerError as error:
             # Whoever has no key of ours cannot say that a newer version wrote here.
             self._fault("newer" if trusted else "foreign", line, str(error))
@@ -339,10 +429,38 @@ class _Reader:
                 self._fault("torn", cut, "not a whole line")
         self._cut.clear()
 
-    def _keep(self, line: Line, event: Event) -> None:
+    def _is_own(self, sealed: Sealed) -> bool:
+        return any(
+            hmac.compare_digest(mac_of(key, sealed.sha, sealed.sig), sealed.mac)
+            for key in self._keys
+        )
+
+    def _note_signed(self, sealed: Sealed, is_own: bool) -> None:
+        """What its `sig` may be over; a line that is missing before it was the same writer's."""
+        if is_own if sealed.by == self._by else sealed.by in self._others:
+            noted = self._signed.setdefault(sealed.by, [])
+            before = self._links[-1].sha if self._links else ""
+            if sealed.prev != before and sealed.prev not in self._shas:
+                noted.append(Signed(sealed.prev))
+            noted.append(Signed(sealed.sha, sealed.sig))
+
+    def believed(self) -> dict[str, Trusted]:
+        """After the last line: what trusted installations signed, by the sha of the line."""
+        found = {}
+        for by, noted in self._signed.items():
+            if by in self._others and by != self._by:
+                other = self._others[by]
+                signed = signature.covered(noted, self._chain, other.key)
+                found.update(dict.fromkeys(signed & self._shas, other))
+        return found
+
+    def _keep(self, line: Line, sealed: Sealed, event: Event) -> None:
         if event.chain != self._chain:
             self._fault("foreign", line, f"belongs to chain {event.chain[:120]!r}")
             event = replace(event, trusted=False)
+        elif not event.trusted and sealed.by in self._others and sealed.sig:
+            name = self._others[sealed.by].name
+            self._fault("changed", line, f"{name} did not sign it, which it says")
         elif not event.trusted:
             self._fault("foreign", line, "written by another installation")
         self._events.append(event)
@@ -375,7 +493,7 @@ class _Reader:
         a stranger's line, and a write that a crash cut short lost nothing."""
         unread = {**self._spoilt(), **self._unread}
         lost: list[tuple[str, str, int]] = []  # what stands there now, what is missing, its line
-        before = ""
+        before, at_end = "", f"end of {self._name}"
         may_follow = {""}  # the last line of ours, and strangers' since
         for link in self._links:
             if (link.own and link.prev not in may_follow) or before in unread:
@@ -387,11 +505,11 @@ class _Reader:
                 may_follow.add(link.sha)
             before = link.sha
         if self._is_cut_off():
-            lost.append(("", self._end_mark.sha, self._damaged or self._last_number + 1))
+            lost.append((at_end, self._end_mark.sha, self._damaged or self._last_number + 1))
         elif before in unread:
-            lost.append(("", before, unread[before]))
+            lost.append((at_end, before, unread[before]))
         elif self._damaged and not self._end_mark.sha and not self._cut:
-            lost.append(("", f"line {self._damaged}", self._damaged))
+            lost.append((at_end, f"line {self._damaged}", self._damaged))
         said = {fault.where: fault.detail for fault in self._faults}
         gaps = {}
         for follows, missing, number in lost[:MOST_FAULTS]:

@@ -1,9 +1,11 @@
 """A line of a ledger: canonical JSON of an event, its hash and its signature.
 
-`sha` is the sha256 of the JSON of `schema, id, kind, time, chain, handover, hop, depth, from, to,
-data, prev` without the line feed, `prev` the `sha` of the intact line before ("" at first), `mac`
-the HMAC-SHA256 of the 64 hex digits of `sha` with the installation's key. As keys are sorted,
-`mac`, `prev`, `schema`, `sha`, `time` and `to` end the line: it is verified without being parsed.
+`sha` is the sha256 of the JSON of `by, schema, id, kind, time, chain, handover, hop, depth, from,
+to, data, prev` without the line feed, `prev` the `sha` of the intact line before ("" at first),
+`mac` the HMAC-SHA256 of the 64 hex digits of `sha`, and those of `sig` where it has one, with the
+installation's key, `by` (not there without a key pair) its fingerprint; `sig` ends a write
+(`signature`). As keys are sorted, `mac`,
+`prev`, `schema`, `sha`, `sig`, `time` and `to` end the line: it is verified without being parsed.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -36,8 +38,10 @@ _SEAL = re.compile(
     rb',"mac":"(?P<mac>[0-9a-f]{64})"'
     rb'(?P<middle>,"prev":"(?P<prev>[0-9a-f]{64}|)","schema":[0-9]{1,9})'
     rb',"sha":"(?P<sha>[0-9a-f]{64})"'
+    rb'(,"sig":"(?P<sig>[0-9a-f]{128})")?'
     rb'(?P<end>,"time":"[^"\\]*","to":"[^"\\]*(?:\\.[^"\\]*)*"\})'
 )
+_BY = re.compile(rb'\{"by":"([0-9a-f]{32})",')
 _NAME = re.compile(r".{0,1000}", re.DOTALL)
 _TEXTS = {
     "id": re.compile(r"ev-[0-9a-f]{16}"),
@@ -47,6 +51,7 @@ _TEXTS = {
 }
 _NUMBERS = ("schema", "hop", "depth")
 _KEYS = frozenset((*_TEXTS, *_NUMBERS, "data"))
+_FINGERPRINT = re.compile(r"[0-9a-f]{32}")
 
 
 class NewerError(ValueError):
@@ -69,42 +74,52 @@ def canonical(value: object) -> str:
 # --- sealing
 
 
-def seal(body: Json, key: bytes) -> tuple[bytes, Event]:
+def seal(
+    body: Json, key: bytes, signed: Callable[[str], str] = lambda sha: ""
+) -> tuple[bytes, Event]:
     """The line of an event, without line feed, and the event that will be read from it.
 
-    Raises ValueError or TypeError for a body that is no event.
+    `signed` gives the `sig` of the line with that sha, "" for none. Raises ValueError or TypeError
+    for a body that is no event.
     """
     _check(body)
     encoded = canonical(body).encode()
     sha = hashlib.sha256(encoded).hexdigest()
-    mac = mac_of(key, sha)
-    line = canonical({**body, "sha": sha, "mac": mac}).encode()
+    sig = signed(sha)
+    mac = mac_of(key, sha, sig)
+    ends: Json = {"sha": sha, "mac": mac, **({"sig": sig} if sig else {})}
+    line = canonical({**body, **ends}).encode()
     return line, _event(json.loads(encoded), sha, mac, trusted=True)
 
 
-def mac_of(key: bytes, sha: str) -> str:
+def mac_of(key: bytes, sha: str, sig: str) -> str:
     """64 hex digits."""
-    return hmac.new(key, sha.encode(), hashlib.sha256).hexdigest()
+    return hmac.new(key, (sha + sig).encode(), hashlib.sha256).hexdigest()
 
 
 @dataclass(frozen=True)
 class Sealed:
-    """A line whose sha is right; `body` is what the sha is over."""
+    """A line whose sha is right; `body` is what the sha is over, `by` and `sig` may be ""."""
 
     body: bytes
+    by: str
     prev: str
     sha: str
     mac: str
+    sig: str
 
-    def event(self, trusted: bool) -> Event:
-        """Raises NewerError; ValueError that says why it is none."""
+    def event(self, trusted: bool, name: str = "") -> Event:
+        """`name` is that of the trusted installation that wrote it.
+
+        Raises NewerError; ValueError that says why it is none.
+        """
         try:
             text = self.body.decode("utf-8")
             members = json.loads(text, parse_float=_finite, parse_constant=_finite)
         except (ValueError, RecursionError):
             raise ValueError("not JSON that can be read") from None
         _check(members)
-        return _event(members, self.sha, self.mac, trusted)
+        return _event(members, self.sha, self.mac, trusted, name)
 
 
 def unseal(content: bytes) -> Sealed | None:
@@ -119,13 +134,22 @@ def unseal(content: bytes) -> Sealed | None:
     sha = parts["sha"].decode()
     if hashlib.sha256(body).hexdigest() != sha:
         return None
-    return Sealed(body, parts["prev"].decode(), sha, parts["mac"].decode())
+    by = _BY.match(content)
+    return Sealed(
+        body,
+        by[1].decode() if by else "",
+        parts["prev"].decode(),
+        sha,
+        parts["mac"].decode(),
+        (parts["sig"] or b"").decode(),
+    )
 
 
-def _event(body: Json, sha: str, mac: str, trusted: bool) -> Event:
+def _event(body: Json, sha: str, mac: str, trusted: bool, name: str = "") -> Event:
     members = {name: value for name, value in body.items() if name not in ("from", "to")}
     ends = {"sender": body["from"], "receiver": body["to"]}
-    return Event(**members, **ends, sha=sha, mac=mac, trusted=trusted)  # type: ignore[arg-type]
+    seals = {"sha": sha, "mac": mac, "trusted": trusted, "name": name}
+    return Event(**members, **ends, **seals)  # type: ignore[arg-type]
 
 
 def _check(body: JsonValue) -> None:
@@ -135,7 +159,10 @@ def _check(body: JsonValue) -> None:
     schema = body.get("schema")
     if type(schema) is int and schema > SCHEMA:
         raise NewerError(f"schema {schema} is newer than {SCHEMA}, the one this version reads")
-    if body.keys() != _KEYS or not isinstance(body["data"], dict):
+    by = body.get("by", "0" * 32)
+    if not isinstance(by, str) or not _FINGERPRINT.fullmatch(by):
+        raise ValueError("not an event: `by` is no fingerprint")
+    if body.keys() - {"by"} != _KEYS or not isinstance(body["data"], dict):
         raise ValueError("not an event: keys are missing or unknown")
     for name, form in _TEXTS.items():
         text = body[name]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from ..text.masking import Mask, redact
 from ..text.tokens import counter
 from ..values.call import Ports
-from .key import installation_key
+from .key import former_keys, installation_key
 from .resources import ROOT
 
 
@@ -20,4 +20,5 @@ def local_ports(mask: Mask = redact) -> Ports:
         mask=mask,
         counter=counter,
         key=lambda: installation_key(ROOT),
+        former=lambda: former_keys(ROOT),
     )

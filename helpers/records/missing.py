@@ -93,10 +93,12 @@ def _entries(folder: HandoverFolder, events: Iterable[Event], found: Missing) ->
         if not event.trusted:
             continue
         payload = event.payload
-        if isinstance(payload, WithPacket) and payload.packet is not None:
-            with_entry[event.id] = event
-        elif isinstance(payload, Redacted):
+        if isinstance(payload, Redacted):
             redacted.add(event.handover)
+        elif not event.is_own:
+            continue  # whoever wrote it writes its entry again
+        elif isinstance(payload, WithPacket) and payload.packet is not None:
+            with_entry[event.id] = event
         elif isinstance(payload, Briefed):
             last = payload.event
             try:

@@ -1,7 +1,7 @@
 """Every entry and every event against its hash: what is wrong in a record, and how much is right.
 
-A ledger's events are checked by `Ledger.read`; the `briefed` events of this installation then say
-which bytes of which briefing must have which hash. Bytes that no such event covers are told apart
+A ledger's events are checked by `Ledger.read`; the `briefed` events of this installation, and of
+those it trusts, then say which bytes of which briefing must have which hash. Bytes that no such event covers are told apart
 by `comparison`.
 
 Faults: changed, missing, torn, out_of_order, foreign (bytes that nobody of this record wrote),
@@ -19,13 +19,15 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple, get_args
 
 from ..values.errors import RecordError
 from ..values.events import KINDS, WithPacket
+from ..values.trust import NOBODY_ELSE, Trust, Trusted
 from . import briefing, end
 from .comparison import (
     NOTES,
@@ -41,8 +43,9 @@ from .comparison import (
     intact_of,
 )
 from .files import opener, size_of
-from .flawless import flawless
-from .folder import HandoverFolder, names
+from .flawless import Lines, flawless
+from .folder import HandoverFolder, chain_of, names
+from .identity import by_fingerprint, fingerprint
 from .ledger import MOST_FAULTS, Ledger, Reading
 
 FAULTS = tuple(kind for kind in get_args(Kind) if kind not in NOTES)
@@ -67,8 +70,19 @@ Progress = Callable[[int, int], None]
 Open = Callable[[str], io.FileIO]
 
 
+class Wrote(NamedTuple):
+    """What an installation wrote in a file: `by` is its fingerprint, "" where nothing names it, and
+    `counts` False for one that is not trusted, or did not sign what names it."""
+
+    by: str
+    counts: bool
+    entries: int = 0
+    events: int = 0
+
+
 class Result(NamedTuple):
-    """One file as it was found: its bytes, and how many entries or events are whole and ours.
+    """One file as it was found: its bytes, and how many entries or events are whole and ours, or of
+    an installation that is trusted.
 
     `other_events` and `other_entries` are another installation's. `unsigned` are whole entries that
     no event here signs: another installation's, or the end of a ledger was cut off.
@@ -83,6 +97,7 @@ class Result(NamedTuple):
     other_entries: int = 0
     other_events: int = 0
     unsigned: int = 0
+    signers: tuple[Wrote, ...] = ()
 
     @property
     def faults(self) -> tuple[Finding, ...]:
@@ -90,7 +105,10 @@ class Result(NamedTuple):
 
 
 def verify(
-    folders: Iterable[HandoverFolder], key: bytes, progress: Progress = lambda done, total: None
+    folders: Iterable[HandoverFolder],
+    key: bytes,
+    progress: Progress = lambda done, total: None,
+    trust: Trust = NOBODY_ELSE,
 ) -> Iterator[Result]:
     """A Result for every ledger and briefing, one at a time; what cannot be read is a finding.
 
@@ -100,7 +118,7 @@ def verify(
     total = sum(listing.files for listing in listings)
     done = 0
     for listing in listings:
-        for result in _checked(listing, key):
+        for result in _checked(listing, key, trust):
             yield result
             done += 1
             progress(min(done, total), total)
@@ -151,7 +169,7 @@ def _listed(folder: HandoverFolder) -> _Listing:
 
 def _topic(ledger_name: str) -> str:
     """`landing-page-hero` of `landing-page-hero-chat1.jsonl`: the chat's part has no hyphen."""
-    return ledger_name.removesuffix(".jsonl").rpartition("-")[0]
+    return chain_of(ledger_name).rpartition("-")[0]
 
 
 def _root_topic(words: str, topics: set[str]) -> str:
@@ -170,7 +188,7 @@ def _root_topic(words: str, topics: set[str]) -> str:
 # --- a project
 
 
-def _checked(listing: _Listing, key: bytes) -> Iterator[Result]:
+def _checked(listing: _Listing, key: bytes, trust: Trust) -> Iterator[Result]:
     folder = listing.folder
     try:
         if listing.error:
@@ -181,7 +199,8 @@ def _checked(listing: _Listing, key: bytes) -> Iterator[Result]:
             open_briefing = open_ledger = stack.enter_context(opener(folder.path))
             with suppress(FileNotFoundError):
                 open_ledger = stack.enter_context(opener(folder.chains))
-            check = _Check(folder, key, open_ledger, open_briefing)
+            others = by_fingerprint(trust.trusted)
+            check = _Check(folder, key, trust, others, open_ledger, open_briefing)
             for group in listing.groups:
                 yield from check.results(group)
     except (RecordError, OSError) as error:
@@ -195,8 +214,14 @@ class _Check:
 
     folder: HandoverFolder
     key: bytes
+    trust: Trust
+    others: Mapping[str, Trusted]
     open_ledger: Open
     open_briefing: Open
+
+    @property
+    def by(self) -> str:
+        return fingerprint(self.key)
 
     def results(self, group: _Group) -> tuple[Result, ...]:
         """With a fault a group is looked at again while nobody writes: work may have gone on."""
@@ -217,33 +242,49 @@ class _Check:
 
     def _ledger(self, name: str, claims: Claims) -> Result:
         """Check a ledger and add what it says of briefings to `claims`."""
-        chain = name.removesuffix(".jsonl")
+        chain = chain_of(name)
+        keys = (self.key, *self.trust.former)
         result = Result(str(self.folder.root), f"chains/{name}")
         try:
-            end_mark = end.read(self.folder.chains / name, self.key)
+            end_mark = self._end_mark(name, keys)
             with self.open_ledger(name) as file:
                 size = size_of(file)
                 content = file.read(size) if size <= _WHOLE_LEDGER_BYTES else b""
-            lines = flawless(content, chain, self.key)
+            good = flawless(content, chain, keys, self.others)
             if not _reaches(content, end_mark):
-                lines = None
-            if lines and _claim_quickly(content, chain, lines, claims):
-                return result._replace(events=len(lines), bytes=len(content))
-            reading = Ledger(self.folder.chains / name, self.key).read()
+                good = None
+            if good and _claim_quickly(content, good, claims):
+                events = len(good.lines)
+                signers = (Wrote(good.by or self.by, True, events=events),) if events else ()
+                return result._replace(events=events, bytes=len(content), signers=signers)
+            reading = Ledger(self.folder.chains / name, self.key, trust=self.trust).read()
         except FileNotFoundError:
             return result._replace(findings=(finding("missing", name, "the ledger is gone"),))
         except (RecordError, OSError) as error:
             return result._replace(findings=(_unreadable(name, error),))
-        own = [event for event in reading.events if event.trusted]
+        counted = [event for event in reading.events if event.trusted]
         others = [event for event in reading.events if not event.trusted]
         claims.others.update(event.handover for event in others)
-        findings = [*_of_reading(name, reading), *claim(self.folder, name, own, claims)]
+        findings = [*_of_reading(name, reading), *claim(self.folder, name, counted, claims)]
+        wrote = Counter(
+            (event.by or (self.by if event.trusted else ""), event.trusted)
+            for event in reading.events
+            if event.chain == chain
+        )
         return result._replace(
-            events=len(own),
+            events=len(counted),
             bytes=reading.size,
             findings=tuple(findings),
             other_events=sum(event.chain == chain for event in others),
+            signers=tuple(Wrote(by, counts, 0, events) for (by, counts), events in wrote.items()),
         )
+
+    def _end_mark(self, name: str, keys: Sequence[bytes]) -> end.End:
+        try:
+            with self.open_ledger(end.path_of(Path(name)).name) as file:
+                return end.read_from(file, name, keys)
+        except FileNotFoundError:
+            return end.End()
 
     def _briefing(self, name: str, claims: Claims) -> Result:
         places = sorted(set(claims.places.pop(name, ())))
@@ -253,7 +294,8 @@ class _Check:
                 size = size_of(file)
                 intact = intact_of(file, size, places)
                 if len(intact) == len(places) and are_all(intact, size):
-                    return result._replace(entries=len(intact), bytes=size)
+                    signers = self._signers_of(intact)
+                    return result._replace(entries=len(intact), bytes=size, signers=signers)
                 comparison = Comparison(name, file, places, intact)
                 comparison.run(briefing.scan(self.folder.path / name), size, claims)
         except FileNotFoundError:
@@ -267,7 +309,12 @@ class _Check:
             findings=_bounded(comparison.findings, name),
             other_entries=len(comparison.others),
             unsigned=len(comparison.unsigned),
+            signers=self._signers_of(comparison.whole),
         )
+
+    def _signers_of(self, places: Sequence[Place]) -> tuple[Wrote, ...]:
+        counted = Counter([place.by for place in places])
+        return tuple(Wrote(by or self.by, True, entries) for by, entries in counted.items())
 
 
 def _reaches(content: bytes, end_mark: end.End) -> bool:
@@ -306,28 +353,27 @@ def _of_reading(name: str, reading: Reading) -> Iterator[Finding]:
             yield finding(kind, fault.where, fault.detail)
     if reading.torn and not any(fault.kind == "torn" for fault in reading.faults):
         yield finding("torn", name, "the last line lacks its line feed")
-    strayed = Counter(event.chain for event in reading.events if f"{event.chain}.jsonl" != name)
+    chain = chain_of(name)
+    strayed = Counter(event.chain for event in reading.events if event.chain != chain)
     for chain, count in strayed.items():
         yield finding("foreign", name, f"{count:,} events belong to chain {chain[:120]!r}")
     if left := len(others) - strayed.total():
         yield finding("other", others[0], f"{left:,} events of another installation")
 
 
-def _claim_quickly(
-    content: bytes, chain: str, lines: Iterable[tuple[bytes, int, int]], claims: Claims
-) -> bool:
+def _claim_quickly(content: bytes, good: Lines, claims: Claims) -> bool:
     """`claim` for a flawless ledger, without parsing; False where there is more to say."""
-    data_from = len('{"chain":"",') + len(chain)
     claimed: list[tuple[str, Place]] = []
     placed, must_be_placed = set(), set()
-    for kind, kind_at, start in lines:
+    for kind, kind_at, start in good.lines:
         if kind == b"briefed":
-            match = _BRIEFED.match(content[start:kind_at].decode(), data_from)
+            match = _BRIEFED.match(content[start:kind_at].decode(), good.data_from)
             if match is None:
                 return False
             event, length, offset, name, digest, handover = match.groups()
             placed.add(event)
-            claimed.append((name, Place(int(offset), int(length), digest, event, handover)))
+            place = Place(int(offset), int(length), digest, event, handover, good.by)
+            claimed.append((name, place))
         elif kind == b"redacted":
             return False
         elif kind in _MAY_HAVE_PACKET and content.find(_PACKET, start, kind_at) >= 0:

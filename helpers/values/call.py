@@ -100,7 +100,8 @@ class Ports:
     """What is not pure.
 
     `clock` gives UTC, `new_id(prefix)` makes `<prefix>-<16 hex>`, `mask` hides secrets (and stops a
-    write when it fails), `counter` counts tokens and loads late, `key` signs the ledger, `rounds`
+    write when it fails), `counter` counts tokens and loads late, `key` signs the ledger, `former` are
+    keys that did so before, `rounds`
     counts those of the chat, `call_person` tells its person what they must know (on the command
     line the answer does).
     """
@@ -110,6 +111,7 @@ class Ports:
     mask: Callable[[str], str]
     counter: Callable[[], TokenCounter]
     key: Callable[[], bytes]
+    former: Callable[[], tuple[bytes, ...]] = tuple
     rounds: Rounds = field(default_factory=Uncounted)
     call_person: Callable[[str], None] = lambda text: None
 

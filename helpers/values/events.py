@@ -385,8 +385,9 @@ class Draft:
 class Event:
     """A written event. `time` is UTC, ISO 8601 with "Z".
 
-    `sha`, `prev` and `mac` are 64 hex characters, `prev` "" at first. `trusted` is decided by the
-    reader: `mac` was made with this installation's key. It is not stored.
+    `sha`, `prev` and `mac` are 64 hex characters, `prev` "" at first; `by` is the fingerprint of who
+    wrote it, "" where it says none. `trusted` is decided by the reader: it is this installation's, or
+    that of the trusted one called `name`. Neither is stored.
     """
 
     schema: int
@@ -403,7 +404,14 @@ class Event:
     prev: str
     sha: str
     mac: str
+    by: str = ""
     trusted: bool = False
+    name: str = ""
+
+    @property
+    def is_own(self) -> bool:
+        """Whether this installation wrote it."""
+        return self.trusted and not self.name
 
     @cached_property
     def payload(self) -> Payload:

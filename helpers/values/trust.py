@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -26,3 +27,15 @@ class Trusted(BaseModel):
 def named(trusted: Iterable[Trusted], key: str) -> Trusted | None:
     """The trusted installation with that public key."""
     return next((item for item in trusted if item.key == key), None)
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Whose record counts beside what this installation's key signed: earlier keys of its own
+    (`former`), and the installations that it trusts."""
+
+    former: tuple[bytes, ...] = ()
+    trusted: tuple[Trusted, ...] = ()
+
+
+NOBODY_ELSE = Trust()

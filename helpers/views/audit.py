@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..chain.chain import Chain
-from ..records import files
+from ..records import files, listing
+from ..records.chain_ledger import ChainLedger
 from ..records.folder import HandoverFolder
-from ..records.ledger import Ledger, Reading
+from ..records.ledger import Reading
 from ..values.errors import RecordError
+from ..values.trust import NOBODY_ELSE, Trust
 from . import story
 from .story import Json, Story, packet_of, timeline
 
@@ -58,29 +60,33 @@ def projects(directory: Path) -> tuple[HandoverFolder, ...]:
     return found
 
 
-def chains(folder: HandoverFolder, key: bytes, since: str = "") -> Iterator[Json]:
+def chains(
+    folder: HandoverFolder, key: bytes, since: str = "", trust: Trust = NOBODY_ELSE
+) -> Iterator[Json]:
     """The ChainSummary of every chain, by name.
 
     With `since` (as the ledgers write times) of those with a later event, or that cannot be read.
     """
-    for path in folder.ledgers():
-        summary, _ = _read(folder, path, key)
+    for chain_id in listing.chains(folder):
+        summary, _ = _read(folder, chain_id, key, trust)
         if summary["updated"] >= since or summary["error"]:
             yield summary
 
 
-def stories(folder: HandoverFolder, key: bytes) -> Iterator[Story]:
+def stories(folder: HandoverFolder, key: bytes, trust: Trust = NOBODY_ELSE) -> Iterator[Story]:
     """Every chain, one at a time; one that cannot be read has an `error`."""
-    for path in folder.ledgers():
-        yield _told(path, key)[0]
+    for chain_id in listing.chains(folder):
+        yield _told(folder, chain_id, key, trust)[0]
 
 
-def read_chain(folder: HandoverFolder, chain_id: str, key: bytes) -> tuple[Json, Story]:
+def read_chain(
+    folder: HandoverFolder, chain_id: str, key: bytes, trust: Trust = NOBODY_ELSE
+) -> tuple[Json, Story]:
     """The chain of that id and its ChainSummary.
 
     Raises RecordError when there is none, or the id could not be one.
     """
-    summary, told = _read(folder, folder.ledger_path(chain_id), key)
+    summary, told = _read(folder, chain_id, key, trust)
     if not told.events and not told.error:
         raise RecordError(
             f"no chain {chain_id} is recorded in {folder.path}",
@@ -90,24 +96,27 @@ def read_chain(folder: HandoverFolder, chain_id: str, key: bytes) -> tuple[Json,
     return summary, told
 
 
-def read_story(folder: HandoverFolder, chain_id: str, key: bytes) -> Story:
+def read_story(
+    folder: HandoverFolder, chain_id: str, key: bytes, trust: Trust = NOBODY_ELSE
+) -> Story:
     """The chain of that id. Raises as `read_chain`."""
-    return read_chain(folder, chain_id, key)[1]
+    return read_chain(folder, chain_id, key, trust)[1]
 
 
-def _read(folder: HandoverFolder, path: Path, key: bytes) -> tuple[Json, Story]:
-    told, reading = _told(path, key)
+def _read(folder: HandoverFolder, chain_id: str, key: bytes, trust: Trust) -> tuple[Json, Story]:
+    told, reading = _told(folder, chain_id, key, trust)
     faults = sum(fault.is_damage for fault in reading.faults)
     project = str(folder.root)
     return story.summary(told, project=project, size_bytes=reading.size, faults=faults), told
 
 
-def _told(path: Path, key: bytes) -> tuple[Story, Reading]:
+def _told(folder: HandoverFolder, chain_id: str, key: bytes, trust: Trust) -> tuple[Story, Reading]:
+    ledger = ChainLedger(folder, chain_id, key, trust=trust)
     try:
-        reading = Ledger(path, key).read()
+        reading = ledger.read()
     except RecordError as error:
-        return Story(Chain(path.stem), (), error=error.message), Reading()
-    return story.story(path.stem, reading.events, reading.gaps), reading
+        return Story(Chain(chain_id), (), error=error.message), Reading()
+    return story.story(chain_id, reading.events, reading.gaps), reading
 
 
 def briefing_text(folder: HandoverFolder, name: str) -> str:

@@ -12,10 +12,12 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from ..records import listing
 from ..records.folder import HandoverFolder
 from ..records.verify import verify as verify_records
 from ..values.errors import RecordError, RequestError
 from ..values.settings import Settings
+from ..values.trust import NOBODY_ELSE, Trust
 from . import audit
 from . import metrics as measuring
 
@@ -35,7 +37,7 @@ class Project:
 
 @dataclass(frozen=True)
 class Records:
-    """The projects that may be read and this installation's key.
+    """The projects that may be read, this installation's key, and whom it believes beside itself.
 
     `settings` are those of a project by its name, the installation's for "".
     """
@@ -43,6 +45,7 @@ class Records:
     projects: Sequence[Project]
     key: bytes
     settings: Callable[[str], Settings]
+    trust: Trust = NOBODY_ELSE
 
     def project(self, name: object) -> Project:
         """Raises RequestError (unknown_reference) for a name that is none of the known ones."""
@@ -78,7 +81,7 @@ class Records:
         if not isinstance(chain_id, str):
             raise RequestError("which chain?", "name one of the list", "missing")
         for project, folder in self.folders(name)[0]:
-            if folder.ledger_path(chain_id) in folder.ledgers():
+            if folder.ledger_path(chain_id) and listing.files_of(folder, chain_id):
                 return project, folder
         raise RequestError(
             "no such chain", "it may have been deleted; load the list again", "unknown_reference"
@@ -113,7 +116,7 @@ def chains(asked: Mapping[str, Any], records: Records) -> Json:
     opened, unreadable = records.folders(asked.get("project"))
     listed: list[Json] = []
     for project, folder in opened:
-        for summary in audit.chains(folder, records.key):
+        for summary in audit.chains(folder, records.key, trust=records.trust):
             listed.append({**_without_handovers(summary), **_named(project)})
     listed.sort(key=itemgetter("updated"), reverse=True)
     return {"chains": listed, "unreadable": unreadable}
@@ -130,7 +133,7 @@ def _without_handovers(summary: Json) -> Json:
 def chain(asked: Mapping[str, Any], records: Records) -> Json:
     """{summary: ChainSummary, timeline}; without a project, of the first one that has it."""
     project, folder = records.holding(asked.get("project"), asked.get("chain"))
-    summary, told = audit.read_chain(folder, asked["chain"], records.key)
+    summary, told = audit.read_chain(folder, asked["chain"], records.key, records.trust)
     return {"summary": {**summary, **_named(project)}, "timeline": audit.timeline(told)}
 
 
@@ -142,7 +145,8 @@ def packet(asked: Mapping[str, Any], records: Records) -> Json:
         raise RequestError(
             "no such handover", "its id looks like ho-0123456789abcdef", "unknown_reference"
         )
-    found = audit.packet_of(audit.read_story(folder, asked["chain"], records.key), handover)
+    told = audit.read_story(folder, asked["chain"], records.key, records.trust)
+    found = audit.packet_of(told, handover)
     if found is None:
         raise RequestError(
             f"the chain has no handover {handover}", "load the chain again", "unknown_reference"
@@ -169,14 +173,14 @@ def verify(asked: Mapping[str, Any], records: Records) -> Json:
     results, findings = [], list[Json]()
     if asked.get("chain"):
         _, folder = records.holding(asked.get("project"), asked["chain"])
-        names = _files_of(folder, asked["chain"], records.key)
-        for result in verify_records([folder], records.key):
+        names = _files_of(folder, asked["chain"], records)
+        for result in verify_records([folder], records.key, trust=records.trust):
             if Path(result.file).name in names:
                 results.append(result)
     else:
         opened, unreadable = records.folders(asked.get("project"))
         folders = [folder for _, folder in opened if folder.path.is_dir()]
-        results += verify_records(folders, records.key)
+        results += verify_records(folders, records.key, trust=records.trust)
         findings += map(_unopened, unreadable)
     for result in results:
         about = {"project": Path(result.project).name, "file": result.file}
@@ -202,16 +206,18 @@ def metrics(asked: Mapping[str, Any], records: Records) -> Json:
     """
     name = asked.get("project") or ""
     opened, unreadable = records.folders(name)
-    stories = (told for _, folder in opened for told in audit.stories(folder, records.key))
+    stories = (
+        told for _, folder in opened for told in audit.stories(folder, records.key, records.trust)
+    )
     sla = measuring.sla_of(records.settings(str(name)))
     refused = [item["project"] for item in unreadable]
     return {**measuring.of_stories(stories, sla).to_json(), "unreadable_projects": refused}
 
 
-def _files_of(folder: HandoverFolder, chain_id: str, key: bytes) -> set[str]:
-    """Names of a chain's ledger and of the briefings it writes to."""
-    summary, _ = audit.read_chain(folder, chain_id, key)
-    names = {folder.ledger_path(chain_id).name}
+def _files_of(folder: HandoverFolder, chain_id: str, records: Records) -> set[str]:
+    """Names of a chain's ledgers and of the briefings it writes to."""
+    summary, _ = audit.read_chain(folder, chain_id, records.key, records.trust)
+    names = {path.name for path in listing.files_of(folder, chain_id)}
     for item in summary["handovers"]:
         names.update(place["path"] for place in item["briefing"])
     return names

@@ -15,13 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from ..chain.chain import Chain
+from ..records import listing
 from ..records import verify as verifying
 from ..records.comparison import Finding
 from ..records.folder import HandoverFolder
+from ..records.identity import OURSELVES, names_of
 from ..records.verify import Progress, Result
 from ..text.quote import one_line
 from ..values.errors import RecordError, RequestError
 from ..values.events import UNKNOWN
+from ..values.trust import NOBODY_ELSE, Trust
 from . import audit, story
 from . import metrics as measuring
 from .metrics import Measure, Metrics, Sla
@@ -53,13 +56,14 @@ def audit_text(
     since: str = "",
     as_json: bool = False,
     console: Console = None,
+    trust: Trust = NOBODY_ELSE,
 ) -> int:
     """All chains, a line each; with `chain` its timeline. 1 when a chain cannot be read."""
     folders, earliest = audit.projects(directory), since_time(since)
     if chain:
-        return _one_chain(folders, chain, key, write, as_json)
+        return _one_chain(folders, chain, key, trust, write, as_json)
     tally = _ReadChains()
-    summaries = tally.of(_summaries(folders, key, earliest))
+    summaries = tally.of(_summaries(folders, key, earliest, trust))
     if as_json:
         _stream(write, "chains", summaries)
         return tally.code
@@ -88,19 +92,21 @@ class _ReadChains:
             yield summary
 
 
-def _summaries(folders: Iterable[HandoverFolder], key: bytes, since: str) -> Iterator[Json]:
+def _summaries(
+    folders: Iterable[HandoverFolder], key: bytes, since: str, trust: Trust
+) -> Iterator[Json]:
     """All chains; of a folder whose ledgers cannot be listed one summary that says why."""
     for folder in folders:
         try:
-            yield from audit.chains(folder, key, since)
+            yield from audit.chains(folder, key, since, trust)
         except RecordError as error:
             yield story.summary(_unlisted(error), project=str(folder.root))
 
 
-def _stories(folders: Iterable[HandoverFolder], key: bytes) -> Iterator[Story]:
+def _stories(folders: Iterable[HandoverFolder], key: bytes, trust: Trust) -> Iterator[Story]:
     for folder in folders:
         try:
-            yield from audit.stories(folder, key)
+            yield from audit.stories(folder, key, trust)
         except RecordError as error:
             yield _unlisted(error)
 
@@ -151,10 +157,15 @@ def _beside(summary: Json) -> str:
 
 
 def _one_chain(
-    folders: Sequence[HandoverFolder], chain: str, key: bytes, write: Write, as_json: bool
+    folders: Sequence[HandoverFolder],
+    chain: str,
+    key: bytes,
+    trust: Trust,
+    write: Write,
+    as_json: bool,
 ) -> int:
     folder = _folder_holding(folders, chain)
-    summary, told = audit.read_chain(folder, chain, key)
+    summary, told = audit.read_chain(folder, chain, key, trust)
     picture = audit.timeline(told)
     if as_json:
         write(json.dumps({"summary": summary, "timeline": picture}, ensure_ascii=False, indent=2))
@@ -170,7 +181,7 @@ def _one_chain(
 def _folder_holding(folders: Iterable[HandoverFolder], chain: str) -> HandoverFolder:
     for folder in folders:
         try:
-            if folder.ledger_path(chain).exists():
+            if folder.ledger_path(chain) and listing.files_of(folder, chain):
                 return folder
         except RecordError:  # no chain can have this name
             continue
@@ -243,12 +254,18 @@ def duration(seconds: float | None) -> str:
 
 
 def verify_text(
-    directory: Path, key: bytes, write: Write, *, as_json: bool = False, console: Console = None
+    directory: Path,
+    key: bytes,
+    write: Write,
+    *,
+    as_json: bool = False,
+    console: Console = None,
+    trust: Trust = NOBODY_ELSE,
 ) -> int:
     """A line for every fault and note, then how much was checked. 1 when there is a fault."""
-    folders, totals = audit.projects(directory), _Totals()
+    folders, totals = audit.projects(directory), _Totals(key, trust)
     with _progress(console, "verifying") as progress:
-        results = totals.of(verifying.verify(folders, key, progress))
+        results = totals.of(verifying.verify(folders, key, progress, trust))
         if as_json:
             _stream(write, "findings", _findings_json(results), tail=totals.to_json)
             return totals.code
@@ -262,10 +279,12 @@ def verify_text(
 class _Totals:
     """What was checked so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, key: bytes, trust: Trust) -> None:
         self.files = self.entries = self.events = self.bytes = self.faults = self.notes = 0
         self.others = {"entries": 0, "events": 0, "files": 0}
         self.unsigned = {"entries": 0, "files": 0}
+        self._signers: dict[tuple[str, bool], tuple[int, int]] = {}
+        self._names = names_of(key, trust)
 
     @property
     def code(self) -> int:
@@ -286,12 +305,33 @@ class _Totals:
             self.others["files"] += (result.other_entries, result.other_events) != (0, 0)
             self.unsigned["entries"] += result.unsigned
             self.unsigned["files"] += bool(result.unsigned)
+            for by, counts, entries, events in result.signers:
+                before = self._signers.get((by, counts), (0, 0))
+                self._signers[by, counts] = (before[0] + entries, before[1] + events)
             yield result
 
     def to_json(self) -> Json:
         """{checked: {files, entries, events, bytes, faults, notes,
-        others: {entries, events, files}, unsigned: {entries, files}}}"""
-        return {"checked": self.__dict__}
+        others: {entries, events, files}, unsigned: {entries, files},
+        signers: [{fingerprint, name, trusted, entries, events}]}}"""
+        counted = {name: value for name, value in vars(self).items() if name[0] != "_"}
+        return {"checked": {**counted, "signers": self.signers()}}
+
+    def signers(self) -> list[Json]:
+        """What each installation wrote, those that count first; `name` "" is nobody known here."""
+        listed = []
+        for by, counts in sorted(self._signers, key=lambda who: (not who[1], who[0])):
+            entries, events = self._signers[by, counts]
+            listed.append(
+                {
+                    "fingerprint": by,
+                    "name": self._names.get(by, "") if counts else "",
+                    "trusted": counts,
+                    "entries": entries,
+                    "events": events,
+                }
+            )
+        return listed
 
     def lines(self) -> Iterator[str]:
         """A note for what other installations wrote, one for what nobody signed, the sum."""
@@ -309,6 +349,9 @@ class _Totals:
                 f" {_counted(unsigned['files'], 'file')} match their own hash and no event here"
                 " signs them: another installation's, or the end of a ledger was cut off"
             )
+        signers = self.signers()
+        if {signer["name"] for signer in signers} - {OURSELVES}:
+            yield from map(_signer_line, signers)
         yield (
             f"verified {_entries(self.entries)} and {_counted(self.events, 'event')} in"
             f" {_counted(self.files, 'file')}, {self.bytes:,} bytes:"
@@ -334,6 +377,12 @@ def _finding_lines(results: Iterable[Result], with_project: bool) -> Iterator[st
 def _finding_words(finding: Finding, project: str) -> str:
     kind = finding.kind.replace("_", " ")
     return f"{finding.level} {kind}: {project}{finding.where}: {finding.detail}"
+
+
+def _signer_line(signer: Json) -> str:
+    who = signer["name"] or ("not trusted" if signer["fingerprint"] else "not trusted, not named")
+    wrote = f"{_entries(signer['entries'])}, {_counted(signer['events'], 'event')}"
+    return one_line(f"signed by {who} ({signer['fingerprint'] or 'no key'}): {wrote}")
 
 
 def _findings_json(results: Iterable[Result]) -> Iterator[Json]:
@@ -366,9 +415,10 @@ def metrics_text(
     *,
     as_json: bool = False,
     console: Console = None,
+    trust: Trust = NOBODY_ELSE,
 ) -> int:
     """Every measure with its n; 1 when chains could not be read."""
-    metrics = measuring.of_stories(_stories(audit.projects(directory), key), sla)
+    metrics = measuring.of_stories(_stories(audit.projects(directory), key, trust), sla)
     if as_json:
         write(json.dumps(metrics.to_json(), ensure_ascii=False, indent=2))
         return int(metrics.unreadable > 0)

@@ -10,6 +10,7 @@ from usr.plugins.software_orchestrator.helpers.flow import prepare
 from usr.plugins.software_orchestrator.helpers.records import resources
 from usr.plugins.software_orchestrator.helpers.records.book import Place, open_chain
 from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.records.identity import writer_of
 from usr.plugins.software_orchestrator.helpers.text import masking, tokens
 from usr.plugins.software_orchestrator.helpers.values.call import Call, Caller, Ports
 from usr.plugins.software_orchestrator.helpers.values.errors import HandoverError
@@ -61,6 +62,7 @@ class ChainMaker:
         root.mkdir(exist_ok=True)
         self.folder = HandoverFolder.open(str(root), create=True)
         self.now, self.number, self.topic, self.chat = START, seed, topic, chat
+        self.key = key
         self.ports = Ports(
             lambda: self.now, self._new_id, masking.redact, tokens.counter, lambda: key
         )
@@ -71,7 +73,7 @@ class ChainMaker:
 
     @property
     def ledger(self) -> Path:
-        return self.folder.ledger_path(self.chain_id)
+        return self.folder.ledger_path(self.chain_id, writer_of(self.key))
 
     def _new_id(self, prefix: str) -> str:
         self.number += 1

@@ -11,7 +11,7 @@ from usr.plugins.software_orchestrator.helpers.chain.chain import fold
 from usr.plugins.software_orchestrator.helpers.flow import prepare, result
 from usr.plugins.software_orchestrator.helpers.records import resources
 from usr.plugins.software_orchestrator.helpers.records.book import Place, open_chain
-from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder, chain_of
 from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger
 from usr.plugins.software_orchestrator.helpers.text.masking import redact
 from usr.plugins.software_orchestrator.helpers.text.tokens import counter
@@ -85,7 +85,7 @@ class Desk:
 
     def chain(self):
         (path,) = self.folder.ledgers()
-        return fold(path.stem, Ledger(path, KEY).read().events)
+        return fold(chain_of(path.name), Ledger(path, KEY).read().events)
 
     def tell(self, prepared, kind, **data):
         """Write an event about a handover as the receiving side does."""

@@ -14,6 +14,7 @@ from rich.console import Console
 from usr.plugins.software_orchestrator.helpers.flow.prepare import prepare
 from usr.plugins.software_orchestrator.helpers.records import briefing
 from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.records.identity import writer_of
 from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger
 from usr.plugins.software_orchestrator.helpers.records.local import local_ports
 from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
@@ -234,8 +235,8 @@ def test_a_briefing_is_given_as_text_and_nothing_else_is(made):
     )
     for name in (
         "../../../secret.md",
-        f"chains/{CHAIN}.jsonl",
-        f"{CHAIN}.jsonl",
+        f"chains/{CHAIN}.{writer_of(KEY)}.jsonl",
+        f"{CHAIN}.{writer_of(KEY)}.jsonl",
         "absent-2026-06-05.md",
         ".gitignore",
     ):
@@ -466,11 +467,12 @@ def test_a_timeline_names_the_handover_in_every_line_that_is_about_one(made):
 
 def test_another_installations_records_are_one_note_with_what_was_checked(made):
     code, lines = run(verify_text, made.folder.root, OTHER_KEY)
-    assert code == 0 and len(lines) == 2
+    assert code == 0 and len(lines) == 3
     assert lines[0].startswith(
         "note other: 5 entries and 18 events in 3 files were written by another installation"
     )
-    assert lines[1].startswith("verified 0 entries and 0 events")
+    assert lines[1].startswith("signed by not trusted (")
+    assert lines[2].startswith("verified 0 entries and 0 events")
     _, lines = run(verify_text, made.folder.root, OTHER_KEY, as_json=True)
     found = json.loads("\n".join(lines))
     assert (
@@ -546,7 +548,7 @@ def example():
 
 def without_sizes(text):
     """Without what depends on where the project lies: the package names its briefing, which costs tokens."""
-    return re.sub(r"\b(?:\d+ of \d+(?= tokens)|(?<=\"length\":)\d+|[0-9a-f]{64})\b", "…", text)
+    return re.sub(r"\b(?:\d+ of \d+(?= tokens)|(?<=\"length\":)\d+|[0-9a-f]{64}|[0-9a-f]{128})\b", "…", text)
 
 
 def test_the_entries_and_the_line_in_the_documentation_are_what_the_code_writes(made):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from usr.plugins.software_orchestrator.helpers.flow import close, person, receive, standing
 from usr.plugins.software_orchestrator.helpers.flow.deliver import deliver
 from usr.plugins.software_orchestrator.helpers.records import accounts, briefing, ledger, shelf
+from usr.plugins.software_orchestrator.helpers.records.identity import writer_of
 from usr.plugins.software_orchestrator.helpers.records.line import canonical
 from usr.plugins.software_orchestrator.helpers.records.verify import verify
 from usr.plugins.software_orchestrator.helpers.values.errors import (
@@ -25,6 +26,8 @@ from usr.plugins.software_orchestrator.tests.core.conftest import KEY, Desk
 DECLINED = {"vat_id": {"status": "declined", "verbatim": "no tax number"}}
 NOTE = {"what_happened": "x", "observations": "x", "user_state": "x", "next": "x"}
 
+LEDGER = f"quote-form-chat1.{writer_of(KEY)}.jsonl"
+
 
 class Bench(Desk):
     """A desk whose person hears what they are told, and whose ledger can be cut."""
@@ -36,7 +39,7 @@ class Bench(Desk):
 
     @property
     def ledger(self):
-        return self.folder.chains / "quote-form-chat1.jsonl"
+        return self.folder.chains / LEDGER
 
     def lines(self):
         return self.ledger.read_bytes().splitlines(keepends=True)
@@ -109,19 +112,19 @@ def test_after_any_damage_no_new_handover_until_the_person_who_was_told_writes(d
     desk.call("hacker", decisions=["again"])
     desk.keep(damage(desk.lines(), desk.number_of(kind)))
     assert desk.faults()
-    assert "damaged at quote-form-chat1.jsonl:" in desk.stopped()
+    assert f"damaged at {LEDGER}:" in desk.stopped()
     assert len(desk.told) == 1
     desk.stopped()
     assert len(desk.told) == 1
     desk.person_writes()
     after = desk.call("quality_reviewer", summary="the person said: go on")
-    assert any("damaged at quote-form-chat1.jsonl:" in text for text in after.warnings)
+    assert any(f"damaged at {LEDGER}:" in text for text in after.warnings)
     assert after.packet.identity.hop == 3
     desk.deliver(after)
     desk.call("hacker", summary="and it does not stop again")
     assert len(desk.told) == 1
     resumed = next(event for event in desk.events() if event.kind == "resumed")
-    assert resumed.payload.damage[0].where.startswith("quote-form-chat1.jsonl:")
+    assert resumed.payload.damage[0].where.startswith(f"{LEDGER}:")
 
 
 @pytest.mark.parametrize("last", range(1, 5))
@@ -147,9 +150,7 @@ def test_a_stop_that_was_taken_out_at_the_very_end_still_stops(desk):
 def test_a_ledger_that_is_gone_is_missed(desk):
     desk.call(state=DECLINED)
     desk.ledger.unlink()
-    assert [(fault.kind, fault.where) for fault in desk.faults()][:1] == [
-        ("missing", "quote-form-chat1.jsonl")
-    ]
+    assert [(fault.kind, fault.where) for fault in desk.faults()][:1] == [("missing", LEDGER)]
     with pytest.raises(RefusedError, match="gone"):
         standing.held_by("ho-0000000000000001", desk.as_call())
     assert "damaged" in desk.stopped()
@@ -235,7 +236,7 @@ def test_an_open_handover_can_still_be_answered_and_closed(desk, kind, damage):
         open_one = desk.call("hacker", topic=f"quote form {way}")
         desk.deliver(open_one)
         desk.tell(open_one, "accepted", implicit=True)
-        ledger = desk.folder.chains / f"quote-form-{way}-chat1.jsonl"
+        ledger = desk.folder.chains / f"quote-form-{way}-chat1.{writer_of(KEY)}.jsonl"
         lines = ledger.read_bytes().splitlines(keepends=True)
         number = next(n for n, line in enumerate(lines) if f'"kind":"{kind}"'.encode() in line)
         ledger.write_bytes(b"".join(damage(lines, number)))
@@ -261,7 +262,7 @@ def test_what_the_damage_hides_is_not_said_to_be_unrecorded(desk):
         lambda: desk.call("hacker", caller=desk.inside(hidden)),
     ):
         shelf._copies.clear()
-        with pytest.raises(HandoverError, match=r"damaged at quote-form-chat1\.jsonl:1"):
+        with pytest.raises(HandoverError, match=f"damaged at {LEDGER}:1"):
             ask()
 
 
@@ -282,7 +283,7 @@ def test_what_was_only_put_in_between_is_named_by_verify_and_stops_nothing(desk,
 def test_a_strangers_line_is_told_and_stops_nothing(desk, prev):
     desk.returns(desk.call())
     line = json.loads(desk.lines()[-1])
-    body = {name: line[name] for name in line if name not in ("sha", "mac")} | {"prev": prev}
+    body = {name: line[name] for name in line if name not in ("sha", "mac", "sig")} | {"prev": prev}
     sha = hashlib.sha256(canonical(body).encode()).hexdigest()
     forgery = canonical({**body, "sha": sha, "mac": "0" * 64}).encode() + b"\n"
     desk.keep([*desk.lines()[:3], forgery, *desk.lines()[3:], forgery])
@@ -315,7 +316,7 @@ def test_a_crash_between_a_ledger_and_its_end_mark_is_no_damage(desk):
 def told_of(desk, first):
     """What counts of a chain, and whether anybody who uses it is told of damage."""
     shelf._copies.clear()
-    chain = shelf.peek(desk.folder, "quote-form-chat1", desk.ports)
+    chain = shelf.peek(desk.folder, "quote-form-chat1", desk.as_call())
     counts = [(item.id, item.state, item.latest) for item in chain.handovers]
     return (counts, chain.stop, dict(chain.declined)), bool(chain.damage or chain.foreign)
 

@@ -12,6 +12,7 @@ from usr.plugins.software_orchestrator.helpers.flow import close, receive, show,
 from usr.plugins.software_orchestrator.helpers.flow import result as flow_result
 from usr.plugins.software_orchestrator.helpers.flow.deliver import deliver
 from usr.plugins.software_orchestrator.helpers.records import files, verify
+from usr.plugins.software_orchestrator.helpers.records.folder import chain_of
 from usr.plugins.software_orchestrator.helpers.records.resources import default_settings
 from usr.plugins.software_orchestrator.helpers.records.shelf import peek
 from usr.plugins.software_orchestrator.helpers.text.tokens import counter
@@ -409,7 +410,7 @@ def test_a_line_that_says_where_an_entry_is_and_was_taken_out_is_called_so(desk)
     assert any("or that line was taken out" in text for text in details)
     assert any("the ledger's line on where it is, is missing" in text for text in details)
     assert not any("another installation" in text for text in details)
-    assert peek(desk.folder, ledger.stem, desk.ports).handovers
+    assert peek(desk.folder, chain_of(ledger.name), desk.as_call()).handovers
 
 
 def test_at_the_command_line_each_call_is_the_persons_own_and_no_rounds_are_counted(open_desk):

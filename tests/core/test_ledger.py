@@ -17,6 +17,7 @@ from usr.plugins.software_orchestrator.helpers.records import ledger as records_
 from usr.plugins.software_orchestrator.helpers.records import line as records_line
 from usr.plugins.software_orchestrator.helpers.records.files import Stamp
 from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.records.identity import signer_of, verified
 from usr.plugins.software_orchestrator.helpers.records.ledger import (
     Ledger,
     Reading,
@@ -152,12 +153,15 @@ def test_a_line_is_the_canonical_json_of_the_design(ledger):
     raw = ledger.path.read_text()
     line = json.loads(raw)
     assert raw == json.dumps(line, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"
-    bare = {name: value for name, value in line.items() if name not in ("sha", "mac")}
-    assert (
-        " ".join(sorted(bare)) == "chain data depth from handover hop id kind prev schema time to"
-    )
+    bare = {name: value for name, value in line.items() if name not in ("sha", "mac", "sig")}
+    keys = "by chain data depth from handover hop id kind prev schema time to"
+    assert " ".join(sorted(bare)) == keys
     assert line["sha"] == event.sha == hashlib.sha256(canonical(bare).encode()).hexdigest()
-    assert line["mac"] == hmac.new(KEY, line["sha"].encode(), hashlib.sha256).hexdigest()
+    sealed = (line["sha"] + line["sig"]).encode()
+    assert line["mac"] == hmac.new(KEY, sealed, hashlib.sha256).hexdigest()
+    signer, own = signer_of(KEY), hashlib.sha256(line["sha"].encode()).hexdigest()
+    said = f"software_orchestrator ledger\n{CHAIN}\n{own}".encode()
+    assert line["by"] == signer.fingerprint and verified(signer.public, said, line["sig"])
 
 
 def test_each_event_names_the_one_before(ledger):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from usr.plugins.software_orchestrator.helpers.records import shelf
+from usr.plugins.software_orchestrator.helpers.records.chain_ledger import chain_ledger
 from usr.plugins.software_orchestrator.helpers.records.verify import verify
 from usr.plugins.software_orchestrator.helpers.views.story import story
 from usr.plugins.software_orchestrator.tests.core.conftest import KEY
@@ -24,7 +25,7 @@ def old(desk):
 
 def test_every_event_says_what_it_said(old):
     (chain_id,) = shelf.chains_of_chat(old.folder, "chat1")
-    copy = shelf.copy_of(shelf.ledger_of(old.folder, chain_id, old.ports))
+    copy = shelf.copy_of(chain_ledger(old.folder, chain_id, old.as_call()))
     assert [handover.state for handover in copy.chain.handovers] == [
         "superseded", "clarify", "done", "escalated",
     ]  # fmt: skip

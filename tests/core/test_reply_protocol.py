@@ -49,7 +49,7 @@ class Desk:
 
     @property
     def chain(self) -> Any:
-        return peek(self.made.folder, self.made.chain_id, self.made.ports)
+        return peek(self.made.folder, self.made.chain_id, self.made.call())
 
     @property
     def state(self) -> str:

@@ -17,6 +17,7 @@ from usr.plugins.software_orchestrator.helpers.records import briefing, comparis
 from usr.plugins.software_orchestrator.helpers.records.book import entry_of
 from usr.plugins.software_orchestrator.helpers.records.flawless import flawless
 from usr.plugins.software_orchestrator.helpers.records.folder import HandoverFolder
+from usr.plugins.software_orchestrator.helpers.records.identity import writer_of
 from usr.plugins.software_orchestrator.helpers.records.ledger import Ledger, canonical
 from usr.plugins.software_orchestrator.helpers.values.events import (
     Briefed,
@@ -36,6 +37,7 @@ from usr.plugins.software_orchestrator.tests.core.chain_maker import (
 DESIGNER = "frontend-designer-landing-page-hero-2026-06-05.md"
 REVIEWER = "quality-reviewer-landing-page-hero-2026-06-05.md"
 CHAIN = "landing-page-hero-chat1"
+WRITER = writer_of(KEY)
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +90,7 @@ def entries(folder, name):
 
 
 def lines(folder):
-    return folder.ledger_path(CHAIN).read_bytes().splitlines(keepends=True)
+    return folder.ledger_path(CHAIN, WRITER).read_bytes().splitlines(keepends=True)
 
 
 def signed(body, key=KEY):
@@ -107,7 +109,7 @@ def test_a_healthy_folder_says_how_much_was_checked(folder):
     }
     size = {name: folder.briefing_path(name).stat().st_size for name in (DESIGNER, REVIEWER)}
     assert found_in == {
-        f"chains/{CHAIN}.jsonl": (0, 18, folder.ledger_path(CHAIN).stat().st_size),
+        f"chains/{CHAIN}.{WRITER}.jsonl": (0, 18, folder.ledger_path(CHAIN, WRITER).stat().st_size),
         DESIGNER: (3, 0, size[DESIGNER]),
         REVIEWER: (2, 0, size[REVIEWER]),
     }
@@ -129,56 +131,58 @@ def test_progress_is_told_file_by_file(folder):
 
 def test_a_changed_event_is_named_with_its_line(folder):
     edit(
-        folder.ledger_path(CHAIN),
+        folder.ledger_path(CHAIN, WRITER),
         lambda content: content.replace(b"Replace the hero", b"Replace the zero", 1),
     )
-    assert ("changed", f"{CHAIN}.jsonl:1") in faults(folder)
+    assert ("changed", f"{CHAIN}.{WRITER}.jsonl:1") in faults(folder)
 
 
 def test_an_event_that_was_rewritten_with_a_new_sha_is_changed(folder):
     def forge(content):
         body = json.loads(content.splitlines()[0])
         body["data"]["packet"]["goal"] = "Delete everything"
-        known = {name: value for name, value in body.items() if name not in ("sha", "mac")}
+        known = {name: value for name, value in body.items() if name not in ("sha", "mac", "sig")}
         return signed(known, OTHER_KEY) + b"".join(content.splitlines(keepends=True)[1:])
 
-    edit(folder.ledger_path(CHAIN), forge)
-    assert ("missing", f"{CHAIN}.jsonl:2") in faults(folder)  # what follows it follows the original
-    assert ("other", f"{CHAIN}.jsonl:1") in found(folder, "note")
+    edit(folder.ledger_path(CHAIN, WRITER), forge)
+    assert ("missing", f"{CHAIN}.{WRITER}.jsonl:2") in faults(
+        folder
+    )  # what follows it follows the original
+    assert ("other", f"{CHAIN}.{WRITER}.jsonl:1") in found(folder, "note")
 
 
 def test_a_missing_event_is_named_where_it_is_missing(folder):
     edit(
-        folder.ledger_path(CHAIN),
+        folder.ledger_path(CHAIN, WRITER),
         lambda content: b"".join(
             content.splitlines(keepends=True)[:3] + content.splitlines(keepends=True)[4:]
         ),
     )
-    assert faults(folder) == [("missing", f"{CHAIN}.jsonl:4")]
+    assert faults(folder) == [("missing", f"{CHAIN}.{WRITER}.jsonl:4")]
 
 
 def test_a_torn_last_event_is_torn(folder):
-    edit(folder.ledger_path(CHAIN), lambda content: content[:-40])
-    assert faults(folder) == [("torn", f"{CHAIN}.jsonl:18")]
+    edit(folder.ledger_path(CHAIN, WRITER), lambda content: content[:-40])
+    assert faults(folder) == [("torn", f"{CHAIN}.{WRITER}.jsonl:18")]
 
 
 def test_an_event_cut_in_the_middle_of_a_ledger_is_torn(folder):
     edit(
-        folder.ledger_path(CHAIN),
+        folder.ledger_path(CHAIN, WRITER),
         lambda content: b"".join(
             x if i != 4 else x[:50] + b"\n" for i, x in enumerate(content.splitlines(keepends=True))
         ),
     )
-    assert faults(folder) == [("torn", f"{CHAIN}.jsonl:5")]
+    assert faults(folder) == [("torn", f"{CHAIN}.{WRITER}.jsonl:5")]
 
 
 @pytest.mark.parametrize(
     "damage", [lambda line: line[:-1] + b"\r\n", lambda line: line[:-2] + b"\n"]
 )
 def test_a_ledger_whose_lines_are_all_damaged_is_faulty_and_nothing_is_healed(folder, damage):
-    path = folder.ledger_path(CHAIN)
+    path = folder.ledger_path(CHAIN, WRITER)
     path.write_bytes(b"".join(damage(line) for line in lines(folder)))
-    told = {result.file: result for result in results(folder)}[f"chains/{CHAIN}.jsonl"]
+    told = {result.file: result for result in results(folder)}[f"chains/{CHAIN}.{WRITER}.jsonl"]
     assert told.events == 0
     assert len(told.faults) == 18
     assert {item.kind for item in told.faults} <= {"changed", "torn"}
@@ -187,13 +191,13 @@ def test_a_ledger_whose_lines_are_all_damaged_is_faulty_and_nothing_is_healed(fo
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"\r\n", b"{", b'{"chain":"', b"\0" * 100])
 def test_a_ledger_of_which_nothing_can_be_checked_is_faulty(folder, content):
-    folder.ledger_path(CHAIN).write_bytes(content)
+    folder.ledger_path(CHAIN, WRITER).write_bytes(content)
     assert kinds(folder)
 
 
 def test_a_ledger_without_its_last_line_feed_is_torn(folder):
-    edit(folder.ledger_path(CHAIN), lambda content: content[:-1])
-    assert faults(folder) == [("torn", f"{CHAIN}.jsonl")]
+    edit(folder.ledger_path(CHAIN, WRITER), lambda content: content[:-1])
+    assert faults(folder) == [("torn", f"{CHAIN}.{WRITER}.jsonl")]
 
 
 def test_swapped_events_are_out_of_order(folder):
@@ -201,30 +205,36 @@ def test_swapped_events_are_out_of_order(folder):
         line = content.splitlines(keepends=True)
         return b"".join([*line[:3], line[4], line[3], *line[5:]])
 
-    edit(folder.ledger_path(CHAIN), swap)
+    edit(folder.ledger_path(CHAIN, WRITER), swap)
     assert set(kinds(folder)) == {"out_of_order"}
 
 
 def test_an_event_that_stands_twice_is_out_of_order(folder):
-    edit(folder.ledger_path(CHAIN), lambda content: content + content.splitlines(keepends=True)[-1])
-    assert faults(folder) == [("out_of_order", f"{CHAIN}.jsonl:19")]
+    edit(
+        folder.ledger_path(CHAIN, WRITER),
+        lambda content: content + content.splitlines(keepends=True)[-1],
+    )
+    assert faults(folder) == [("out_of_order", f"{CHAIN}.{WRITER}.jsonl:19")]
 
 
 def test_a_line_that_is_no_event_is_foreign(folder):
-    edit(folder.ledger_path(CHAIN), lambda content: content.replace(b"\n", b"\nhello there\n", 1))
-    assert faults(folder) == [("foreign", f"{CHAIN}.jsonl:2")]
+    edit(
+        folder.ledger_path(CHAIN, WRITER),
+        lambda content: content.replace(b"\n", b"\nhello there\n", 1),
+    )
+    assert faults(folder) == [("foreign", f"{CHAIN}.{WRITER}.jsonl:2")]
 
 
 def test_an_event_of_another_chain_is_foreign(folder, tmp_path):
     other = ChainMaker(tmp_path / "other", topic="Something else")
     other.hand_over()
-    edit(folder.ledger_path(CHAIN), lambda content: content + other.ledger.read_bytes())
-    assert ("foreign", f"{CHAIN}.jsonl") in faults(folder)
+    edit(folder.ledger_path(CHAIN, WRITER), lambda content: content + other.ledger.read_bytes())
+    assert ("foreign", f"{CHAIN}.{WRITER}.jsonl") in faults(folder)
 
 
 def test_a_renamed_ledger_is_foreign(folder):
-    folder.ledger_path(CHAIN).rename(folder.ledger_path("landing-page-hero-chat2"))
-    assert ("foreign", "landing-page-hero-chat2.jsonl") in faults(folder)
+    folder.ledger_path(CHAIN, WRITER).rename(folder.ledger_path("landing-page-hero-chat2", WRITER))
+    assert ("foreign", f"landing-page-hero-chat2.{WRITER}.jsonl") in faults(folder)
 
 
 def test_an_event_whose_entry_was_never_written_is_missing_it(tmp_path):
@@ -240,7 +250,7 @@ def test_a_briefed_event_that_names_no_briefing_is_foreign_and_opens_nothing(fol
     body = {
         name: value
         for name, value in json.loads(lines(folder)[-1]).items()
-        if name not in ("sha", "mac")
+        if name not in ("sha", "mac", "sig")
     }
     data = {
         "event": "ev-0",
@@ -251,7 +261,7 @@ def test_a_briefed_event_that_names_no_briefing_is_foreign_and_opens_nothing(fol
     }
     last = json.loads(lines(folder)[-1])["sha"]
     edit(
-        folder.ledger_path(CHAIN),
+        folder.ledger_path(CHAIN, WRITER),
         lambda content: (
             content
             + signed(
@@ -259,7 +269,7 @@ def test_a_briefed_event_that_names_no_briefing_is_foreign_and_opens_nothing(fol
             )
         ),
     )
-    assert faults(folder) == [("foreign", f"{CHAIN}.jsonl:ev-{'f' * 16}")]
+    assert faults(folder) == [("foreign", f"{CHAIN}.{WRITER}.jsonl:ev-{'f' * 16}")]
 
 
 @pytest.mark.parametrize(
@@ -268,7 +278,7 @@ def test_a_briefed_event_that_names_no_briefing_is_foreign_and_opens_nothing(fol
     ids=["link", "fifo", "folder"],
 )
 def test_what_is_no_plain_file_is_unreadable_and_the_rest_is_checked(folder, make):
-    for path in (folder.briefing_path(DESIGNER), folder.ledger_path(CHAIN)):
+    for path in (folder.briefing_path(DESIGNER), folder.ledger_path(CHAIN, WRITER)):
         kept = path.with_suffix(".kept")
         path.rename(kept)
         make(path)
@@ -332,7 +342,7 @@ def test_entries_cut_off_at_the_end_are_missing(folder):
 def test_an_entry_that_a_person_took_out_and_said_so_is_a_note(folder):
     first = entries(folder, DESIGNER)[0]
     edit(folder.briefing_path(DESIGNER), lambda content: content.removeprefix(first))
-    ledger = Ledger(folder.ledger_path(CHAIN), KEY)
+    ledger = Ledger(folder.ledger_path(CHAIN, WRITER), KEY)
     packet = next(
         event.packet
         for event in ledger.read().events
@@ -501,10 +511,10 @@ def test_an_event_of_a_newer_version_is_a_note(folder, key, kind):
     body = {
         name: value
         for name, value in json.loads(lines(folder)[-1]).items()
-        if name not in ("sha", "mac")
+        if name not in ("sha", "mac", "sig")
     }
     newer = signed({**body, "schema": 2, "prev": json.loads(lines(folder)[-1])["sha"]}, key)
-    edit(folder.ledger_path(CHAIN), lambda content: content + newer)
+    edit(folder.ledger_path(CHAIN, WRITER), lambda content: content + newer)
     assert (kinds(folder), kinds(folder, "note")) == ([], [kind])
 
 
@@ -513,12 +523,12 @@ def test_an_event_of_a_newer_version_is_a_note(folder, key, kind):
 
 def test_a_faulty_file_never_stops_the_rest(folder):
     edit(folder.briefing_path(DESIGNER), lambda content: b"\x00\xff" * 5000)
-    edit(folder.ledger_path(CHAIN), lambda content: b"[" * 100_000 + b"\n" + content)
+    edit(folder.ledger_path(CHAIN, WRITER), lambda content: b"[" * 100_000 + b"\n" + content)
     by_file = {result.file: result for result in results(folder)}
     assert by_file[REVIEWER].entries == 2
     assert not by_file[REVIEWER].findings
     assert len(by_file[DESIGNER].faults) == 3
-    assert [item.kind for item in by_file[f"chains/{CHAIN}.jsonl"].faults] == ["foreign"]
+    assert [item.kind for item in by_file[f"chains/{CHAIN}.{WRITER}.jsonl"].faults] == ["foreign"]
 
 
 @pytest.mark.parametrize("part", [".a0proj", ".a0proj/handover", ".a0proj/handover/chains"])
@@ -592,7 +602,7 @@ def test_any_changed_byte_is_a_fault(original, tmp_path_factory, data):
     path = data.draw(
         st.sampled_from(
             [
-                folder.ledger_path(CHAIN),
+                folder.ledger_path(CHAIN, WRITER),
                 folder.briefing_path(DESIGNER),
                 folder.briefing_path(REVIEWER),
             ]
@@ -602,9 +612,10 @@ def test_any_changed_byte_is_a_fault(original, tmp_path_factory, data):
     at = data.draw(st.integers(0, len(content) - 1))
     content[at] ^= data.draw(st.integers(1, 255))
     path.write_bytes(content)
-    assert faults(folder) or ("other", f"{CHAIN}.jsonl:{content[:at].count(10) + 1}") in found(
-        folder, "note"
-    )
+    assert faults(folder) or (
+        "other",
+        f"{CHAIN}.{WRITER}.jsonl:{content[:at].count(10) + 1}",
+    ) in found(folder, "note")
 
 
 def test_an_entry_without_its_last_line_feed_is_torn(original, tmp_path):
@@ -628,20 +639,20 @@ def test_a_briefing_cut_anywhere_is_a_fault(original, tmp_path_factory, data):
 
 @given(st.data())
 def test_the_quick_check_of_a_ledger_agrees_with_reading_it(original, tmp_path_factory, data):
-    content = bytearray(HandoverFolder.open(str(original)).ledger_path(CHAIN).read_bytes())
+    content = bytearray(HandoverFolder.open(str(original)).ledger_path(CHAIN, WRITER).read_bytes())
     key = data.draw(st.sampled_from([KEY, OTHER_KEY]))
     for _ in range(data.draw(st.integers(0, 2))):
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(
             st.sampled_from(b'\n"x{}0,')
         )
-    path = tmp_path_factory.mktemp("quick") / f"{CHAIN}.jsonl"
+    path = tmp_path_factory.mktemp("quick") / f"{CHAIN}.{WRITER}.jsonl"
     path.write_bytes(content)
     reading = Ledger(path, key).read()
-    quick = flawless(bytes(content), CHAIN, key)
+    quick = flawless(bytes(content), CHAIN, (key,), {})
     assert (quick is not None) == (
         not reading.faults and not reading.torn and all(event.trusted for event in reading.events)
     )
-    assert quick is None or [kind.decode() for kind, _, _ in quick] == [
+    assert quick is None or [kind.decode() for kind, _, _ in quick.lines] == [
         event.kind for event in reading.events
     ]
 

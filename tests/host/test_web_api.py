@@ -53,7 +53,8 @@ def chain_of(host: Any, topic: str) -> dict[str, Any]:
 
 def chain_events(host: Any, about: dict[str, str]) -> list[str]:
     folder = Path(host.project(about["project"])) / ".a0proj/handover/chains"
-    return (folder / f"{about['chain']}.jsonl").read_text("utf-8").splitlines()
+    (ledger,) = folder.glob(f"{about['chain']}.*.jsonl")
+    return ledger.read_text("utf-8").splitlines()
 
 
 def test_the_handlers_demand_sign_in_and_token(host, tree):
