@@ -93,6 +93,8 @@ def _lines(
         if stands_at(_SIG, rest):
             sig = content[rest + len(_SIG) : rest + _SIG_BYTES - 1]
             rest += _SIG_BYTES
+            if content[rest - 1] != 34:  # the closing quote
+                return None
         digest = empty.copy()
         digest.update(view[start:mac])
         digest.update(between[1:-8] + content[rest:end])  # without ,"sha":"<64 hex>"

@@ -22,7 +22,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple, get_args
 
 from ..values.errors import RecordError
@@ -251,11 +250,10 @@ class _Check:
                 size = size_of(file)
                 content = file.read(size) if size <= _WHOLE_LEDGER_BYTES else b""
             good = flawless(content, chain, keys, self.others)
-            if not _reaches(content, end_mark):
-                good = None
-            if good and _claim_quickly(content, good, claims):
+            is_good = good is not None and good.lines and _reaches(content, good, end_mark)
+            if good and is_good and _claim_quickly(content, good, claims):
                 events = len(good.lines)
-                signers = (Wrote(good.by or self.by, True, events=events),) if events else ()
+                signers = (Wrote(good.by or self.by, True, events=events),)
                 return result._replace(events=events, bytes=len(content), signers=signers)
             reading = Ledger(self.folder.chains / name, self.key, trust=self.trust).read()
         except FileNotFoundError:
@@ -281,7 +279,7 @@ class _Check:
 
     def _end_mark(self, name: str, keys: Sequence[bytes]) -> end.End:
         try:
-            with self.open_ledger(end.path_of(Path(name)).name) as file:
+            with self.open_ledger(name.removesuffix(".jsonl") + end.SUFFIX) as file:
                 return end.read_from(file, name, keys)
         except FileNotFoundError:
             return end.End()
@@ -313,14 +311,17 @@ class _Check:
         )
 
     def _signers_of(self, places: Sequence[Place]) -> tuple[Wrote, ...]:
-        counted = Counter([place.by for place in places])
+        counted = Counter(place.by for place in places)
         return tuple(Wrote(by or self.by, True, entries) for by, entries in counted.items())
 
 
-def _reaches(content: bytes, end_mark: end.End) -> bool:
+def _reaches(content: bytes, good: Lines, end_mark: end.End) -> bool:
     """Whether the last event that was written is there, and no fewer of ours than then."""
+    if not end_mark.sha:
+        return True
     last = b'"sha":"%b"' % end_mark.sha.encode()
-    return not end_mark.sha or (last in content and content.count(b"\n") >= end_mark.own)
+    stands = content.find(last, good.lines[-1][2])
+    return (stands >= 0 or last in content) and len(good.lines) >= end_mark.own
 
 
 def _unreadable(name: str, error: RecordError | OSError) -> Finding:

@@ -700,3 +700,16 @@ def test_of_many_files_memory_holds_little_more_than_the_names(tmp_path):
 def test_every_kind_of_fault_and_note_is_made_by_a_test_here():
     text = Path(__file__).read_text(encoding="utf-8")
     assert [kind for kind in (*verify.FAULTS, *verify.NOTES) if f'"{kind}"' not in text] == []
+
+
+def test_a_ledger_that_is_larger_than_is_held_in_memory_is_checked_all_the_same(
+    folder, monkeypatch
+):
+    monkeypatch.setattr(verify, "_WHOLE_LEDGER_BYTES", 100)
+    healthy = sum(result.events for result in results(folder))
+    assert healthy == 18 and not faults(folder)
+    edit(
+        folder.ledger_path(CHAIN, WRITER),
+        lambda content: content.replace(b'"hop":1', b'"hop":2', 1),
+    )
+    assert faults(folder)
