@@ -75,12 +75,12 @@ def extras(host):
 
 
 def ledger(folder):
-    lines = [
-        line
-        for path in sorted((folder / ".a0proj/handover/chains").glob("*.jsonl"))
-        for line in path.read_text("utf-8").splitlines()
-    ]
-    return [json.loads(line) for line in lines]
+    """The events of every ledger; of a write that is under way its whole lines."""
+    events = []
+    for path in sorted((folder / ".a0proj/handover/chains").glob("*.jsonl")):
+        whole = path.read_bytes().rpartition(b"\n")[0]
+        events += [json.loads(line) for line in whole.splitlines()]
+    return events
 
 
 def kinds(folder):
